@@ -1,10 +1,10 @@
-"""Seeds faults, each a change of one place, in a copy of the Metal driver, which the suites notice.
+"""Seed faults, each a change of one place, into a copy of the Metal driver, and run the suites.
 
     .venv/bin/python tests/softmetal/seeded_faults.py [--only WORD ...] [--folder FOLDER]
 
 For each fault the copy is built; then the driver's own tests and the conformance suite run on the
-software Metal until one fails. Prints a table; exits with 1 if a fault was not noticed that is not
-explained in `fault_list.py`. `FOLDER` (by default ``build/faults``) is a copy that is kept.
+software Metal until one fails. Prints a table; exits with 1 if no suite noticed a fault, unless
+`fault_list.py` explains it. `FOLDER` (by default ``build/faults``) is the copy, which is kept.
 """
 
 from __future__ import annotations

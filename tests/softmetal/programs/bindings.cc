@@ -12,7 +12,7 @@ std::string shape_text(const NpyArray& a) {
   return out + ")";
 }
 
-// The format of texels of a dtype with some channels, which the kernel reads as `element`.
+// Returns the pixel format of a dtype and a number of channels, if the kernel reads `element`.
 PixelFormat format_of(Dtype dtype, size_t channels, uint32_t element) {
   using F = PixelFormat;
   const int place = channels == 1 ? 0 : (channels == 2 ? 1 : (channels == 4 ? 2 : -1));
@@ -47,7 +47,7 @@ PixelFormat format_of(Dtype dtype, size_t channels, uint32_t element) {
   }
 }
 
-// How many axes a texture's shape has in front of the channels.
+// Returns the number of axes of a texture's array, without the channels.
 size_t axes_of(TextureKind kind) {
   switch (kind) {
     case TextureKind::T1d:
@@ -66,7 +66,7 @@ size_t axes_of(TextureKind kind) {
   }
 }
 
-// The dtype of `int32:7,8`.
+// Reads the dtype in texts such as `int32:7,8`.
 std::optional<Dtype> dtype_in_front(const std::string& text) {
   const size_t colon = text.find(':');
   return colon == std::string::npos ? std::nullopt : dtype_of_name(text.substr(0, colon));
@@ -158,8 +158,8 @@ bool Bindings::bind_bytes(int index, const std::string& text, std::string& probl
   return true;
 }
 
-// Which members take a value, in the order of their ids: `count` of them. Where the kernel's type
-// is no struct of resources, the buffer has addresses one after the other.
+// Returns the members that get `count` values, in the order of their ids. If the kernel's type is
+// no struct of resources, the members are consecutive addresses.
 std::vector<MemberInfo> Bindings::slots_of(const ArgumentInfo& a, size_t count,
                                            std::string& problem) const {
   constexpr uint32_t kData = 0, kSampler = 2, kPointer = 3;
@@ -188,7 +188,7 @@ std::vector<MemberInfo> Bindings::slots_of(const ArgumentInfo& a, size_t count,
   return {};
 }
 
-// A constant's bytes: of an array, or of `DTYPE:VALUE`.
+// Reads a constant's bytes from an array's file or from `DTYPE:VALUE`.
 bool Bindings::read_constant(const std::string& value, std::vector<uint8_t>& bytes,
                              std::string& problem) {
   const std::optional<Dtype> dtype = dtype_in_front(value);
@@ -200,7 +200,7 @@ bool Bindings::read_constant(const std::string& value, std::vector<uint8_t>& byt
   return true;
 }
 
-// Writes what `value` names to the member of an argument buffer.
+// Writes the resource that `value` names to a member of an argument buffer.
 bool Bindings::bind_member(const MemberInfo& member, const std::string& value,
                            const std::string& name, char* buffer, std::string& problem) {
   const SmDescription& d = member.description;

@@ -1,4 +1,4 @@
-// The arguments of softmetal-run, bound to a kernel.
+// Binds the arguments of softmetal-run to a kernel.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class Bindings {
   Bindings(const Function& function, const RunCommand& command)
       : function_(function), command_(command) {}
 
-  // False with `problem` if a file or a shape does not fit.
+  // If a file or a shape does not fit, returns false and sets `problem`.
   bool bind(std::string& problem);
   const Arguments& arguments() const { return arguments_; }
-  // Writes what has changed to its files.
+  // Writes changed arrays back to their files.
   bool write_back(std::string& problem);
 
  private:

@@ -10,7 +10,7 @@
 namespace softmetal {
 namespace {
 
-// Of a scalar type's name; vectors and the program's own types have none.
+// Returns the dtype of a scalar type's name; vectors and the program's types have none.
 std::optional<Dtype> dtype_of_type(const std::string& type) {
   static constexpr std::pair<const char*, Dtype> kTypes[] = {
       {"bool", Dtype::Bool},       {"char", Dtype::Int8},       {"int8_t", Dtype::Int8},

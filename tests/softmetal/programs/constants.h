@@ -8,7 +8,7 @@
 
 namespace softmetal {
 
-// Whether the program has all these constants, and their types take the values; else `problem`.
+// Returns whether the program has these constants, with types that fit; if not, sets `problem`.
 bool check_constants(const Library& library, const std::map<int, std::string>& values,
                      std::string& problem);
 

@@ -16,7 +16,7 @@ namespace {
 struct DtypeInfo {
   Dtype dtype;
   const char* name;
-  const char* code;  // in the header, without the byte order
+  const char* code;  // the header's code, without the byte order
   size_t size;
 };
 constexpr DtypeInfo kDtypes[] = {
@@ -35,7 +35,7 @@ const DtypeInfo& info(Dtype dtype) {
   return kDtypes[0];
 }
 
-// The text behind `'key':` in the header's dictionary.
+// Returns the text after `'key':` in the header's dictionary.
 std::string value_of(const std::string& header, const std::string& key) {
   const size_t at = header.find("'" + key + "'");
   const size_t colon = header.find(':', std::min(at, header.size()));
@@ -52,8 +52,8 @@ std::string value_of(const std::string& header, const std::string& key) {
   return header.substr(begin, end - begin);
 }
 
-// A structured type is a list, and a raw one `|V12`: the size of its elements follows from the
-// file's.
+// A structured type is a list, and a raw type is `|V12`; the element size then follows from the
+// file's size.
 bool parse_type(const std::string& descr, NpyArray& array, std::string& problem) {
   if (descr.size() < 4) {
     problem = "its type is not a plain one";
@@ -117,7 +117,7 @@ void reorder(const NpyArray& a, const char* from, char* to, bool to_file) {
   const size_t part = a.dtype == Dtype::Complex64 ? a.item_size / 2 : a.item_size;
   std::vector<size_t> index(a.shape.size(), 0);
   for (size_t c = 0; c < count; ++c) {
-    size_t f = 0;  // the element's place in Fortran order
+    size_t f = 0;  // the element's index in Fortran order
     for (size_t axis = a.shape.size(); axis-- > 0;) f = f * a.shape[axis] + index[axis];
     const size_t in_file = a.fortran_order ? f : c;
     char* out = to + (to_file ? in_file : c) * a.item_size;
@@ -230,7 +230,7 @@ bool append_number(const std::string& word, Dtype dtype, std::vector<uint8_t>& b
       return append_float(word, dtype, bytes);
     case Dtype::Complex64:
     case Dtype::Record:
-      break;  // no name of these is taken
+      break;  // these have no name
   }
   return false;
 }
@@ -242,7 +242,7 @@ bool parse_numbers(const std::string& text, Dtype dtype, std::vector<uint8_t>& b
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     std::string word = text.substr(at, end - at);
-    // Another type from here on, aligned as in a struct.
+    // From here on another type, aligned as in a struct.
     const size_t colon = word.find(':');
     const auto other = dtype_of_name(word.substr(0, std::min(colon, word.size())));
     if (colon != std::string::npos && other) {

@@ -26,7 +26,7 @@ enum class Dtype {
 };
 size_t dtype_size(Dtype dtype);
 std::string dtype_name(Dtype dtype);
-// "int32"; only of what is a number.
+// Returns the dtype of a name such as "int32"; only numbers have one.
 std::optional<Dtype> dtype_of_name(const std::string& name);
 
 struct NpyArray {
@@ -44,12 +44,12 @@ struct NpyArray {
   bool changed() const { return storage != original; }
 };
 
-// False with `problem` if the file is no array that kernels can use.
+// If the file is no array that kernels can use, returns false and sets `problem`.
 bool read_npy(const std::string& file, NpyArray& array, std::string& problem);
 bool write_npy(const NpyArray& array, std::string& problem);
 
-// Numbers separated by commas as bytes of a type, `7,8`, or of several, `7,float32:0.5`; false with
-// `problem` if one does not fit.
+// Converts numbers with commas to bytes of one type, `7,8`, or of several, `7,float32:0.5`. If a
+// number does not fit, returns false and sets `problem`.
 bool parse_numbers(const std::string& text, Dtype dtype, std::vector<uint8_t>& bytes,
                    std::string& problem);
 

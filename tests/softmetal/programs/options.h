@@ -1,4 +1,4 @@
-// Options that the two programs share.
+// Options of both programs.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace softmetal {
 
-// Whether `argument` is an option of the compiler; if so, it is applied, or `problem` says why not.
+// Returns whether `argument` is a compiler option; if so, applies it, or sets `problem`.
 bool read_compile_option(const std::string& argument, CompileOptions& options,
                          std::string& problem);
 
-// Reads a source file, and sets what messages call it and where its #includes are searched.
+// Reads a source file; sets its name for messages, and the folders for its #includes.
 bool read_source(const std::string& file, std::string& source, CompileOptions& options,
                  std::string& problem);
 

@@ -69,7 +69,7 @@ bool parse_extents(const std::string& option, const std::string& text, std::arra
   return true;
 }
 
-// `N=VALUE` of an option into a map, each N once.
+// Reads an option's `N=VALUE` into a map; each N may occur once.
 bool parse_indexed(const std::string& option, const std::string& text,
                    std::map<int, std::string>& out, std::string& problem) {
   const size_t equals = text.find('=');
@@ -93,7 +93,8 @@ bool parse_whole(const std::string& option, const std::string& text, uint64_t hi
   return false;
 }
 
-// Applies the option that takes a value. False with `problem`; `known` tells whether there is one.
+// Applies an option that takes a value. On an error, returns false and sets `problem`. Sets `known`
+// to whether the option exists.
 bool apply_option(const std::string& option, const std::string& value, RunCommand& c, bool& known,
                   std::string& problem) {
   uint64_t number = 0;

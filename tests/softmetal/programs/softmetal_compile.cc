@@ -1,5 +1,4 @@
-// softmetal-compile FILE.metal: compiles a Metal program for this machine and says what is wrong
-// with it.
+// softmetal-compile FILE.metal: compiles a Metal program for this machine and prints its errors.
 #include <cstdio>
 #include <string>
 

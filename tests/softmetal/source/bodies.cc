@@ -18,7 +18,8 @@ bool is_literal(const Code& code, size_t begin, size_t end) {
                               code.is(begin, "false") || code.is(begin, "nullptr"));
 }
 
-// Whether the `?` at i belongs to an expression whose value nobody takes: its operands may be void.
+// Returns whether the `?` at i belongs to an expression whose value is discarded: its operands may
+// be void.
 bool is_discarded(const Code& code, size_t i) {
   while (i-- > 0) {
     const Token& token = code[i];
@@ -35,7 +36,7 @@ bool is_discarded(const Code& code, size_t i) {
   return true;
 }
 
-// The end of an operand that begins at i.
+// Returns the end of the operand that begins at i.
 size_t end_of_operand(const Code& code, size_t i, size_t limit, bool first) {
   int nested = 0;
   for (; i < limit; ++i) {
@@ -68,7 +69,7 @@ void wrap(Code& code, size_t begin, size_t end) {
 
 void wrap_operands(Code& code, size_t open, size_t close) {
   for (size_t i = open; i < close; ++i) {
-    // Arguments of templates are constants.
+    // Template arguments are constants, which need no wrapping.
     const size_t behind = code.behind_template_arguments(i, false);
     if (behind > i) i = behind - 1;
     if (!code.is(i, "?") || code[i].replaced || is_discarded(code, i)) continue;
@@ -86,7 +87,8 @@ bool is_cv(const Code& code, size_t i) {
          code.is(i, "constexpr");
 }
 
-// Behind the type that begins at i: words of a builtin type, or a name with its template arguments.
+// Returns the position after the type that begins at i: words of a builtin type, or a name with its
+// template arguments.
 size_t behind_type(const Code& code, size_t i) {
   while (is_cv(code, i)) ++i;
   if (code.is(i, "unsigned") || code.is(i, "signed")) {
@@ -109,8 +111,8 @@ size_t behind_type(const Code& code, size_t i) {
   return i;
 }
 
-// Whether an initializer is zero: `= {}`, `= {0}`, `= 0`, `= {(T)0, 0.0f}`, and `= float4(0)` for a
-// variable of that type.
+// Returns whether an initializer is zero: `= {}`, `= {0}`, `= 0`, `= {(T)0, 0.0f}`, or `=
+// float4(0)` for a float4.
 bool is_zero(const Code& code, size_t begin, size_t end, std::string_view type) {
   static constexpr std::array<std::string_view, 6> kOthers = {"=", "{", "}", "(", ")", ","};
   for (size_t i = begin; i < end; ++i) {
@@ -125,8 +127,8 @@ bool is_zero(const Code& code, size_t begin, size_t end, std::string_view type) 
   return true;
 }
 
-// Behind `alignas(16)` or `__attribute__((aligned(16)))` at i, whose argument it takes; i if there
-// is neither.
+// Returns the position after `alignas(16)` or `__attribute__((aligned(16)))` at i, and takes the
+// argument; returns i if there is neither.
 size_t behind_alignment(const Code& code, size_t i, std::string& alignment) {
   if (!code.is(i, "alignas") && !code.is(i, "__attribute__")) return i;
   const size_t end = code.closing(i + 1);
@@ -143,10 +145,10 @@ struct ThreadgroupVariables {
   size_t first;  // of all
   size_t type, behind_type;
   size_t names;           // the first name
-  std::string alignment;  // of all; names may have their own
+  std::string alignment;  // of all names; a name may have its own, too
 };
 
-// The variables become references to storage that all threads of a group share.
+// Replaces the variables by references to storage that all threads of a group share.
 void rewrite_variables(Code& code, const ThreadgroupVariables& v) {
   size_t end = v.names;
   while (end < code.size() && !code.is(end, ";")) ++end;
@@ -175,7 +177,7 @@ void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool o
     if (!code.is(i, "threadgroup")) continue;
     ThreadgroupVariables v{i, i + 1, 0, 0, {}};
     while (is_cv(code, v.first - 1)) --v.first;
-    // An alignment on either side is an argument of the storage.
+    // An alignment before or after `threadgroup` becomes an argument of the storage.
     for (size_t k = v.first; k-- > open && v.first - k < 12;) {
       std::string alignment;
       if (behind_alignment(code, k, alignment) != v.first) continue;
@@ -186,7 +188,7 @@ void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool o
     v.type = behind_alignment(code, v.type, v.alignment);
     v.behind_type = behind_type(code, v.type);
     v.names = behind_alignment(code, v.behind_type, v.alignment);
-    // A pointer or reference to threadgroup memory, or a cast.
+    // Not a variable, but a pointer or reference to threadgroup memory, or a cast.
     if (!code.is_identifier(v.names)) continue;
     if (!of_kernel) {
       code.error(i, "a variable in threadgroup memory can only be declared in a kernel");
@@ -195,9 +197,9 @@ void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool o
   }
 }
 
-// --- pointers without a space ---
+// --- pointers without an address space ---
 
-// Declarations `T* p = ...` and casts `(T*)p` of builtin types.
+// Reports declarations `T* p = ...` and casts `(T*)p` of builtin types.
 void check_pointers(Code& code, size_t open, size_t close) {
   for (size_t i = open + 1; i < close; ++i) {
     if (!is_builtin_type(code[i])) continue;
@@ -241,7 +243,7 @@ void collect_calls(Code& code, size_t open, size_t close,
   }
 }
 
-// `uint4 v = {a, b};` leaves the rest zero.
+// Completes lists that are too short: `uint4 v = {a, b};` sets the rest to zero.
 void complete_lists(Code& code, size_t open, size_t close) {
   for (size_t i = open + 1; i + 3 < close; ++i) {
     const std::string_view type = code[i].text;
@@ -262,8 +264,8 @@ bool is_swizzle(std::string_view s) {
          s.find_first_not_of("rgba") == std::string_view::npos;
 }
 
-// Swizzles that are only read become calls in templates: clang loses a property where the other
-// operand depends on a template.
+// Replaces swizzles that are only read by calls in templates, since clang drops a property if the
+// other operand is template-dependent.
 void rewrite_swizzles(Code& code, size_t open, size_t close) {
   for (size_t i = open + 1; i < close; ++i) {
     if (!code.is_identifier(i) || !is_swizzle(code[i].text) || code.is_member(code[i].text))
@@ -280,7 +282,7 @@ void rewrite_swizzles(Code& code, size_t open, size_t close) {
   }
 }
 
-// `is_function_constant_defined(name)` asks what record_function_constant() wrote.
+// Replaces `is_function_constant_defined(name)` by the variable from record_function_constant().
 void rewrite_questions(Code& code, size_t open, size_t close) {
   for (size_t i = open; i < close; ++i) {
     if (code.is(i, "is_function_constant_defined") && code.is(i + 1, "(")) {
@@ -291,7 +293,7 @@ void rewrite_questions(Code& code, size_t open, size_t close) {
   }
 }
 
-// Variables that outlive a call are constants.
+// Reports static variables that are not constants.
 void check_statics(Code& code, size_t open, size_t close) {
   for (size_t i = open + 1; i < close; ++i) {
     if (!code.is(i, "static") || !code[i].of_user) continue;
@@ -304,7 +306,7 @@ void check_statics(Code& code, size_t open, size_t close) {
   }
 }
 
-// Only fences order other memory.
+// Atomic operations take only memory_order_relaxed; only fences order other memory.
 void check_memory_orders(Code& code, size_t call) {
   const std::string_view name = code[call].text;
   if (!name.starts_with("atomic_") || !name.ends_with("_explicit") || !code.is(call + 1, "("))
@@ -371,11 +373,11 @@ void check_words(Code& code, int version) {
                                                          {"simd_shuffle_and_fill", false, 240}}};
   for (size_t i = 0; i < code.size(); ++i) {
     const Token& token = code[i];
-    // The linker would take the host's functions for those of C.
+    // With C linkage, the linker would use the host's functions.
     if (token.is("extern") && i + 1 < code.size() && code[i + 1].text == "\"C\"")
       code[i + 1].replace("\"C++\"");
     if (!token.is_identifier() || !token.of_user) continue;
-    // `coherent device` is how memory is cached, which is no matter here.
+    // `coherent device` affects only caching, which the software Metal does not simulate.
     if (token.is("coherent") && (code.is(i + 1, "device") || code.is(i + 1, "("))) {
       for (size_t k = i; k <= (code.is(i + 1, "(") ? code.closing(i + 1) : i); ++k)
         code[k].replace("");

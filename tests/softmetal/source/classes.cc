@@ -1,4 +1,4 @@
-// Classes of a program: their members, and methods that are of one space.
+// Classes of a program: their members, and the address spaces of methods.
 #include <algorithm>
 
 #include "tests/softmetal/source/bodies.h"
@@ -12,7 +12,7 @@ bool is_access_specifier(const Code& code, size_t i) {
          code.is(i + 1, ":");
 }
 
-// Where the `&` or `&&` of a method's object is, or `stop`.
+// Returns the position of a method's ref-qualifier, `&` or `&&`, or `stop`.
 size_t reference_qualifier(const Code& code, const Declaration& d, size_t stop) {
   size_t i = d.close + 1;
   while (i < stop && (code.is(i, "const") || code.is(i, "volatile") || is_address_space(code[i]))) {
@@ -117,15 +117,15 @@ void Scopes::class_member(const Declaration& d, const std::string& prefix,
   (void)prefix;
 }
 
-// A method is of the space that follows its parameters, or of `thread`. Constructors make objects
-// of any space here; what only says how to copy within one is left out, because clang's own does it
-// for all.
+// A method is for objects in the space that follows its parameters, by default `thread`.
+// Constructors work for objects in any space. Defaulted copies within one space are removed,
+// because clang's own copies serve all spaces.
 void Scopes::method_qualifiers(const Declaration& d, const std::string& class_name) {
   const bool in_class = !class_of_member(code_, d);
   const std::string member = class_name + "::" + std::string(code_[d.open - 1].text);
   if (d.has(code_, "static", d.name)) static_members_.insert(member);
   const bool is_static = d.has(code_, "friend", d.name) || static_members_.count(member) != 0;
-  // Its name may have the template's arguments.
+  // A constructor's name may include the template's arguments.
   const bool with_arguments =
       code_[d.name].is(class_name) && code_.behind_template_arguments(d.name + 1, true) == d.open;
   const bool is_constructor = code_[d.open - 1].is(class_name) || with_arguments;
@@ -143,14 +143,15 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
       code_[i].replace("");
       continue;
     }
-    // A temporary fits this one and that of the thread, which comes first if this is a template.
+    // A temporary fits this overload and the one for `thread`, which is preferred if this is a
+    // template.
     const bool other = code_.is(i, "device") || code_.is(i, "threadgroup");
     if (other && !d.is_template && d.body != 0 && in_class)
       code_[d.first].before += "template <int = 0> ";
     if (code_.is(i, "device")) code_[i].replace("__generic");
   }
   const bool defaulted = code_.is(d.end - 2, "default") && code_.is(d.end - 3, "=");
-  // Constructors that differ in the space of the new object are one here.
+  // Constructors that differ only in the new object's space become one constructor.
   const std::string signature = class_name + code_.text(d.open, d.close);
   const bool repeated = is_constructor && !constructors_.insert(signature).second && has_space;
   if (defaulted && code_.is(d.name, "operator") && code_.is(d.name + 1, "=") && has_space &&
@@ -164,12 +165,12 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
   const bool assigns = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]);
   const bool of_thread = !has_space || code_.is(place, "thread");
   const size_t reference = reference_qualifier(code_, d, stop);
-  if (code_.is(reference, "&&")) {  // a temporary is in no space
+  if (code_.is(reference, "&&")) {  // a temporary has no space
     if (has_space && of_thread) code_[place].replace("");
     return;
   }
   if (!has_space) code_[place].after += " thread";
-  // Overloads either all say that objects are lvalues, or none does.
+  // C++ requires ref-qualifiers on all overloads or on none.
   if (assigns || class_name.empty()) return;
   if (reference == stop) code_[place].after += "&";
   bool takes_temporaries = reference == stop;
@@ -177,10 +178,10 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
   if (of_thread && takes_temporaries) forward_from_temporary(d, class_name);
 }
 
-// Clang's results of calls are in no space, so that methods of the thread do not take them: another
-// overload for temporaries alone calls the method. One is enough for all methods of a name.
+// In clang, temporaries have no address space, so methods for `thread` do not accept them. An
+// additional overload for temporaries calls the method. One overload serves all methods of a name.
 void Scopes::forward_from_temporary(const Declaration& d, const std::string& class_name) {
-  // A conversion to `vec<T, 2>` is read as a function of that name.
+  // read_declaration() takes a conversion to `vec<T, 2>` for a function of this name.
   const size_t first = code_.is(d.name - 1, "operator") ? d.name - 1 : d.name;
   const bool converts = code_.is(first, "operator") && code_.is_identifier(first + 1);
   const std::string name = code_.text(first, d.open);
@@ -225,9 +226,9 @@ void Scopes::forward_from_temporary(const Declaration& d, const std::string& cla
   code_[d.end - 1].after += out;
 }
 
-// `thread T& operator=(const device T& x) thread = default`: one definition for each space of the
-// object takes values of all spaces. Without it, other assignments of that space would fit as well
-// as clang's.
+// For `thread T& operator=(const device T& x) thread = default`: defines one assignment for each
+// space of the object, for values in all spaces. Otherwise, the space's other assignments would be
+// ambiguous with clang's.
 bool Scopes::define_assignment(const Declaration& d) {
   std::string space;
   for (size_t i = d.close + 1; i < d.end; ++i) {

@@ -30,8 +30,8 @@ const std::set<std::string, std::less<>>& builtins() {
   return kNames;
 }
 
-// Attributes of Metal beside builtins. Those of other stages are taken out as well, so that a
-// library with such functions compiles.
+// Attributes of Metal, except builtins. Attributes of other stages are removed, too, so that a
+// library with functions of these stages compiles.
 const std::set<std::string, std::less<>>& metal_attributes() {
   static const std::set<std::string, std::less<>> kNames = {"amplification_count",
                                                             "attribute",
@@ -89,7 +89,7 @@ const std::set<std::string, std::less<>>& metal_attributes() {
   return kNames;
 }
 
-// Templates of the library. After their names, `<` begins arguments; it is not a comparison.
+// Templates of the library: after their names, `<` begins arguments and is no comparison.
 const std::set<std::string, std::less<>>& library_templates() {
   static const std::set<std::string, std::less<>> kNames = {"vec",
                                                             "packed_vec",
@@ -134,7 +134,8 @@ const std::set<std::string, std::less<>>& library_templates() {
   return kNames;
 }
 
-// The last token of the attributes whose `[[` is at `first`, or the one that cannot be in them.
+// Returns the last token of the attributes whose `[[` is at `first`, or the first token that cannot
+// be part of them.
 size_t end_of_attributes(const std::vector<Token>& tokens, size_t first) {
   int depth = 0;
   size_t last = first;
@@ -198,7 +199,7 @@ Code::Code(std::vector<Token>& tokens, std::vector<Message>& messages)
     size_t last = i;
     if (opens) {
       last = end_of_attributes(tokens_, i);
-      // `x[[` of an index by a lambda does not begin with a name of Metal's.
+      // In `x[[`, an index by a lambda, no attribute name of Metal follows.
       const std::string_view name = tokens_[std::min(i + 2, last)].text;
       if (is_builtin_attribute(name) || metal_attributes().count(name) != 0) {
         if (tokens_[last].is("]") && tokens_[last - 1].is("]")) {

@@ -1,5 +1,5 @@
-// The significant tokens of a program, without directives and without the attributes of Metal,
-// which are taken out here and remembered where they stood.
+// The significant tokens of a program, without directives and without Metal's attributes, which are
+// removed and stored with their positions.
 #pragma once
 
 #include <map>
@@ -25,10 +25,10 @@ class Code {
   bool is(size_t i, std::string_view text) const { return i < size() && (*this)[i].is(text); }
   bool is_identifier(size_t i) const { return i < size() && (*this)[i].is_identifier(); }
 
-  // The position of the bracket that closes the one at i, or size().
+  // Returns the position of the bracket that closes the one at i, or size().
   size_t closing(size_t i) const;
-  // Behind the template arguments whose `<` is at i; i if none close there. With `of_any`, also
-  // where the name in front of `<` is not known as a template.
+  // Returns the position after the template arguments whose `<` is at i, or i if these are none.
+  // With `of_any`, the name before `<` need not be a known template.
   size_t behind_template_arguments(size_t i, bool of_any) const;
   bool names_template(size_t i) const;
   void add_template(std::string_view name) { templates_.emplace(name); }
@@ -38,9 +38,9 @@ class Code {
 
   // The attributes between the tokens i - 1 and i.
   const std::vector<Attribute>& attributes_before(size_t i) const;
-  // All of them, by the token that follows.
+  // All attributes, by the token that follows.
   std::map<size_t, std::vector<Attribute>>& attributes() { return attributes_; }
-  // The tokens' text as in the program, on one line.
+  // Returns the program's text of the tokens, on one line.
   std::string text(size_t begin, size_t end) const;
 
   void error(size_t i, std::string text) { error_at((*this)[i].line, std::move(text)); }
@@ -62,9 +62,9 @@ class Code {
 
 bool is_assignment(const Token& token);  // `=`, `+=`, …
 bool is_address_space(const Token& token);
-// `float`, `uint4`, `packed_half3`, …
+// Types such as `float`, `uint4`, `packed_half3`.
 bool is_builtin_type(const Token& token);
-// String literals, which the compiler joins, without their quotes.
+// Returns the joined contents of string literals, without the quotes.
 std::string unquoted(const std::string& literals);
 // Whether a builtin of compute kernels has this name.
 bool is_builtin_attribute(std::string_view name);

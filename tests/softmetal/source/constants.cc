@@ -1,4 +1,4 @@
-// Function constants: their values, and which kernels cannot do without one.
+// Function constants: their values, and the kernels that need them.
 #include <algorithm>
 
 #include "tests/softmetal/source/scopes.h"
@@ -6,7 +6,7 @@
 namespace softmetal {
 namespace {
 
-// Whether the identifier at i is one that a declaration makes: behind a type.
+// Returns whether the identifier at i is declared there: it follows a type.
 bool is_declared_at(const Code& code, size_t i) {
   static constexpr std::string_view kNoTypes[] = {"return", "else", "case", "sizeof", "do"};
   return code.is_identifier(i - 1) && std::find(std::begin(kNoTypes), std::end(kNoTypes),
@@ -21,8 +21,9 @@ std::string unqualified(const std::string& name) {
 
 }  // namespace
 
-// The constant's value is known when a function is made from the library, so that the program is
-// compiled for it: without a value it is zero and not defined, and kernels that need it do not run.
+// A constant gets its value when a function is created from the library, and the program is
+// compiled for this value. Without a value it is zero and not defined, and kernels that need it do
+// not run.
 void Scopes::record_function_constant(const Declaration& d, const Attribute& attribute,
                                       const std::string& prefix) {
   FunctionConstant constant;
@@ -56,8 +57,8 @@ void Scopes::record_function_constant(const Declaration& d, const Attribute& att
   program_.constants.push_back(std::move(constant));
 }
 
-// The constants without a value, by unqualified names, for whose value the program does not ask
-// first.
+// Returns the constants without values, by unqualified names, except those that the program tests
+// with is_function_constant_defined().
 std::map<std::string, std::string, std::less<>> Scopes::required_constants() const {
   std::map<std::string, std::string, std::less<>> required;
   for (const FunctionConstant& constant : program_.constants) {
@@ -71,8 +72,7 @@ std::map<std::string, std::string, std::less<>> Scopes::required_constants() con
   return required;
 }
 
-// What a function or a variable names of the program's functions, variables and constants, without
-// what it declares itself.
+// Collects the names that a function or a variable uses, except those that it declares itself.
 void Scopes::collect_uses(const Scope& scope, std::set<std::string>& uses) const {
   std::set<std::string_view> own;
   for (size_t i = scope.begin; i < scope.end; ++i) {
@@ -87,7 +87,7 @@ void Scopes::collect_uses(const Scope& scope, std::set<std::string>& uses) const
   }
 }
 
-// A kernel needs the constants that it names, or that what it names does.
+// A kernel needs the constants that it uses, directly or through functions and variables.
 void Scopes::find_missing_constants() {
   const auto required = required_constants();
   if (required.empty()) return;

@@ -20,7 +20,7 @@ void read_template_parameters(const Code& code, size_t open, size_t behind, Decl
   }
 }
 
-// The name in front of the parameters at `open`: `f`, `A<T>::f`, `operator+`, `operator()`.
+// Returns the begin of the name before the parameters at `open`: `f`, `A<T>::f`, `operator+`.
 size_t begin_of_name(const Code& code, size_t begin, size_t open) {
   size_t i = open;
   for (size_t k = open; k-- > begin && k + 4 > open;) {
@@ -49,7 +49,7 @@ size_t begin_of_name(const Code& code, size_t begin, size_t open) {
   return i;
 }
 
-// Whether the parenthesis at `open` begins a function's parameters.
+// Returns whether the parenthesis at `open` begins a function's parameters.
 bool opens_parameters(const Code& code, size_t begin, size_t open) {
   if (open == begin) return false;
   const Token& last = code[open - 1];
@@ -132,7 +132,7 @@ Declaration read_declaration(const Code& code, size_t begin, size_t limit) {
     } else if (token.is("{")) {
       const size_t close = code.closing(i);
       if (out.is_function && !assigned) {
-        // Initializers of a constructor may be in braces: `: a{1} {`.
+        // A constructor's initializers may have braces: `: a{1} {`.
         if (code.is(close + 1, ",") || code.is(close + 1, "{")) {
           i = close;
           continue;

@@ -1,5 +1,5 @@
-// One declaration of a namespace or of a class, taken apart as far as the token pass needs: C++ is
-// not parsed, and what looks like nothing known is left to clang.
+// The parts of one declaration in a namespace or class, as far as the token pass needs them. C++ is
+// not parsed in full, and unknown forms are left to clang.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@ namespace softmetal {
 struct Declaration {
   size_t first = 0;  // of all tokens
   size_t begin = 0;  // behind `template <...>`
-  size_t end = 0;    // behind the last token: `;` or `}`
+  size_t end = 0;    // after the last token: `;` or `}`
   bool is_template = false;
   struct TemplateParameter {
-    std::string name, otherwise;  // what it is where no argument is given; may be empty
+    std::string name, otherwise;  // the default; may be empty
   };
   std::vector<TemplateParameter> template_parameters;
 
-  // Of functions: the name, its parameters, what follows these, the body's braces.
+  // For functions.
   bool is_function = false;
   size_t name = 0;             // the first token of the name, which may be qualified
   size_t open = 0, close = 0;  // the parentheses of the parameters
   size_t body = 0;             // the `{`, or 0
 
-  // Of classes: the `{` and the name.
+  // For classes and enumerations.
   bool is_class = false;
   bool is_enum = false;
   size_t class_name = 0;
@@ -38,15 +38,14 @@ struct Declaration {
   }
 };
 
-// The name of the class in whose body a function is declared that is defined outside of it: `B` of
-// `A::B<T>::f`. Nothing if the name is not qualified.
+// Returns the position of the class's name, `B` in `A::B<T>::f`, for a member that is defined
+// outside its class. Returns no value if the name is not qualified.
 std::optional<size_t> class_of_member(const Code& code, const Declaration& d);
 
 // Reads the declaration at `begin`, at most up to `limit`.
 Declaration read_declaration(const Code& code, size_t begin, size_t limit);
 
-// The ranges between the commas of `begin` to `end`, none of which is inside of brackets or
-// template arguments.
+// Splits the range `begin` to `end` at commas, except those inside brackets or template arguments.
 std::vector<std::pair<size_t, size_t>> split_at_commas(const Code& code, size_t begin, size_t end);
 
 }  // namespace softmetal

@@ -8,8 +8,8 @@ namespace {
 
 constexpr const char* kExported = "extern \"C\" __attribute__((visibility(\"default\")))";
 
-// Places of builtins in the table that an entry point gets (abi.h), and whether they are indices,
-// which have one component.
+// The positions of builtins in the table that an entry point gets (abi.h), and whether they are
+// indices, which have one component.
 struct Builtin {
   const char* name;
   int place;
@@ -136,7 +136,7 @@ class Printer {
     line(kernel.line);
     out_ += std::string(kExported) + " __global const uint __sm_threads_" + number + " = " +
             (kernel.max_threads.empty() ? "0" : "(" + kernel.max_threads + ")") + ";\n";
-    // Parameters that a function constant leaves out.
+    // Exports which parameters are present, since a function constant may omit some.
     out_ += std::string(kExported) + " __global const bool __sm_present_" + number + "[] = {";
     for (const Parameter& p : kernel.parameters) {
       out_ += p.condition.empty() ? "true, " : "(bool)(" + p.condition + "), ";

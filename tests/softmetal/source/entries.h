@@ -1,4 +1,4 @@
-// What the token pass appends to a program: an entry point and descriptions for each kernel.
+// The code that the token pass appends to a program: an entry point and descriptions per kernel.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace softmetal {
 
-// Entry points are numbered in the order of program.kernels; those of structs in that of
-// program.structs. Their symbols are declared in compile/module.h.
+// Entry points are numbered in the order of program.kernels, descriptions of structs in the order
+// of program.structs. compile/module.h declares their symbols.
 std::string print_entries(const Program& program, const std::string& file);
 
 }  // namespace softmetal

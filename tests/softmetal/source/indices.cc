@@ -9,10 +9,10 @@
 namespace softmetal {
 namespace {
 
-// Constants by their unqualified names. A name that has several values has none here.
+// Constants by their unqualified names. A name with several values maps to no value.
 using Constants = std::map<std::string, std::optional<long>, std::less<>>;
 
-// An expression over integers, without casts.
+// Evaluates an integer expression without casts.
 class Evaluator {
  public:
   Evaluator(std::string_view text, const Constants& constants)
@@ -61,7 +61,7 @@ class Evaluator {
   }
 
   static std::optional<long> apply(std::string_view operation, long a, long b) {
-    // Wider operands are no index.
+    // Indices need no wider operands.
     if (std::labs(a) > INT32_MAX || std::labs(b) > INT32_MAX) return std::nullopt;
     switch (operation[0]) {
       case '<':
@@ -133,7 +133,7 @@ void collect_enumerators(const Code& code, size_t i, Constants& constants) {
   }
 }
 
-// `constant int kInput = 3;`: the `=` is at i.
+// Records `constant int kInput = 3;`, whose `=` is at i.
 void collect_constant(const Code& code, size_t i, Constants& constants) {
   if (i < 3 || !code.is_identifier(i - 1)) return;
   static const std::set<std::string, std::less<>> kIntegers = {

@@ -8,7 +8,7 @@
 namespace softmetal {
 namespace {
 
-// `text` with whole words replaced.
+// Returns `text` with whole words replaced.
 std::string substitute(const std::string& text, const std::string& word, const std::string& by) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
@@ -25,8 +25,8 @@ std::string substitute(const std::string& text, const std::string& word, const s
   return out;
 }
 
-// An expression of a template's parameters for an instance, of which defaults may name earlier
-// ones. Nothing if it needs what follows from the arguments of a call.
+// Substitutes a template's arguments, or else its defaults, for its parameters in an expression.
+// Defaults may name earlier parameters. Returns "" if a parameter would have to be deduced.
 std::string with_arguments(std::string expression,
                            const std::vector<Declaration::TemplateParameter>& parameters,
                            const std::vector<std::string>& arguments) {
@@ -40,7 +40,7 @@ std::string with_arguments(std::string expression,
   return expression;
 }
 
-// Where the template arguments begin that end at `stop`, or `stop`.
+// Returns the begin of the template arguments that end at `stop`, or `stop` if there are none.
 size_t begin_of_arguments(const Code& code, size_t begin, size_t stop) {
   if (stop <= begin || !code.is(stop - 1, ">")) return stop;
   int depth = 0;
@@ -54,8 +54,8 @@ size_t begin_of_arguments(const Code& code, size_t begin, size_t stop) {
 
 }  // namespace
 
-// The kernel of that name, of several templates the one that has these counts of arguments; null if
-// there is none.
+// Returns the kernel of a name, or null. Of several templates, prefers the one that fits these
+// numbers of arguments and parameters.
 const std::pair<const std::string, Scopes::KernelDefinition>* Scopes::find_kernel(
     const std::string& name, size_t arguments, std::optional<size_t> parameters) const {
   const auto [begin, end] = kernels_.equal_range(name);
@@ -64,12 +64,12 @@ const std::pair<const std::string, Scopes::KernelDefinition>* Scopes::find_kerne
     return arguments <= known.template_parameters.size() &&
            (!parameters || *parameters == known.kernel.parameters.size());
   });
-  // Clang says what does not fit.
+  // If none fits, clang reports the error.
   return begin == end ? nullptr : &*(fits == end ? begin : fits);
 }
 
-// `template [[host_name("x")]] kernel void f<float>(...)`, or by a function's type:
-// `template [[host_name("x")]] kernel decltype(f<float>) f<float>`.
+// Reads `template [[host_name("x")]] kernel void f<float>(...)`, or the form with a function's
+// type: `template [[host_name("x")]] kernel decltype(f<float>) f<float>`.
 void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string& prefix) {
   std::string host_name;
   bool is_kernel = false;
@@ -84,7 +84,7 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
     }
   }
   if (!is_kernel) return;
-  // The name: the last template-id in front of the parameters, or of the end.
+  // The name is the last template-id before the parameters, or before the end.
   size_t stop = end;
   const Declaration d = read_declaration(code_, begin + 1, end);
   if (d.is_function && !code_.is(d.name, "decltype")) stop = d.open;
@@ -109,7 +109,7 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
   kernel.is_template = false;
   kernel.expression = found->first + code_.text(first, stop);
   if (first == stop && d.is_function) {
-    // The arguments follow from the parameters: a function with these calls it.
+    // The template arguments are deduced: a new function with these parameters calls the template.
     const std::string instance = "__sm_instance_" + std::to_string(begin);
     std::string values;
     Kernel declared;
@@ -125,8 +125,8 @@ void Scopes::explicit_instantiation(size_t begin, size_t end, const std::string&
   kernel.max_threads =
       with_arguments(kernel.max_threads, found->second.template_parameters, arguments);
   program_.kernels.push_back(std::move(kernel));
-  // The entry point instantiates the template; what declares it by its type is no declaration to
-  // clang.
+  // The entry point instantiates the template. The form with a function's type is removed, because
+  // clang does not accept it.
   if (stop == end) {
     for (size_t i = begin; i < end; ++i) code_[i].replace("");
   }

@@ -12,7 +12,7 @@ struct Limit {
   const char* name;
   int count;
 };
-// How many arguments of each kind a kernel may have.
+// The number of arguments of each kind that a kernel may have.
 constexpr std::array<Limit, 4> kLimits = {{{BindingKind::Buffer, "buffer", 31},
                                            {BindingKind::Texture, "texture", 128},
                                            {BindingKind::Sampler, "sampler", 16},
@@ -65,7 +65,7 @@ void apply_attribute(Code& code, const Attribute& a, Parameter& p, bool& explici
   if (a.name == "stage_in") code.error_at(a.line, "[[stage_in]] is not supported in kernels here");
 }
 
-// The kind of a parameter without an attribute of an index, by its type.
+// Returns the kind of a parameter that has no index attribute, by its type.
 std::optional<BindingKind> kind_of_type(const std::string& type) {
   if (has_word(type, "device") || has_word(type, "constant")) return BindingKind::Buffer;
   if (has_word(type, "threadgroup")) return BindingKind::Threadgroup;
@@ -97,8 +97,8 @@ Parameter read_parameter(Code& code, size_t begin, size_t end, bool& explicit_in
   p.line = code[begin].line;
   p.type = code.text(begin, std::min(name, stop));
   for (size_t i = begin; i <= end; ++i) {
-    // What stands in front of the first token belongs to this parameter, what stands behind the
-    // comma to the next one.
+    // Attributes before the first token belong to this parameter, attributes after the comma to the
+    // next one.
     for (const Attribute& a : code.attributes_before(i))
       apply_attribute(code, a, p, explicit_index);
   }
@@ -188,7 +188,7 @@ void check_kernel(Code& code, const Declaration& d, const Kernel& kernel) {
                                 " is over the limit of " + std::to_string(limit.count - 1));
     }
     const auto [at, fresh] = seen.emplace(std::pair(*p.binding, p.index), &p);
-    // Parameters under function constants may share an index: the program says that one is there.
+    // Parameters under function constants may share an index, if only one of them is present.
     if (!fresh && p.index >= 0 && (p.condition.empty() || at->second->condition.empty())) {
       code.error_at(p.line, std::string(limit.name) + " index " + std::to_string(p.index) +
                                 " is used twice: by \"" + at->second->name + "\" and \"" + p.name +

@@ -10,7 +10,7 @@
 namespace softmetal {
 namespace {
 
-// Which structs kernels take as buffers: others are not described.
+// Keeps only structs that kernels take as buffers, since others need no description.
 void keep_argument_structs(Program& program) {
   std::vector<Struct> kept;
   for (Struct& s : program.structs) {
@@ -25,8 +25,8 @@ void keep_argument_structs(Program& program) {
   program.structs = std::move(kept);
 }
 
-// Numbers with a point or an exponent are floats, as Metal has no double. Clang's option for that
-// forgets it where a template is instantiated. Literals of bfloat become casts.
+// Gives numbers with a point or an exponent the suffix f, as Metal has no double. Clang's option
+// for this has no effect in template instances. Literals of bfloat become casts.
 void rewrite_number(Token& token) {
   const std::string text(token.text);
   const bool hex = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
@@ -41,8 +41,8 @@ void rewrite_number(Token& token) {
   }
 }
 
-// Pragmas of Metal become clang's. Loops are not unrolled: that only makes programs longer, and its
-// arguments may name macros, which are gone.
+// Replaces Metal's pragmas by clang's. Removes pragmas to unroll loops: they only make programs
+// longer, and their arguments may name macros, which are expanded already.
 void rewrite_pragma(Token& token) {
   const auto has = [&](std::string_view s) { return token.text.find(s) != std::string_view::npos; };
   if (has("pragma") && has("unroll")) token.replace("");
@@ -60,8 +60,8 @@ void rewrite_pragma(Token& token) {
   }
 }
 
-// In `thread const device T* p` the thread's space is that of p, which p has anyway; clang would
-// take both spaces for that of T.
+// In `thread const device T* p`, `thread` is the space of p, which is the default. It is removed,
+// since clang would apply both spaces to T.
 void drop_threads_of_pointers(Code& code) {
   for (size_t i = 0; i < code.size(); ++i) {
     if (!code.is(i, "thread")) continue;
@@ -96,7 +96,7 @@ Program run_token_pass(std::string_view preprocessed, const PassOptions& options
   Scopes(code, program, options).run();
   keep_argument_structs(program);
   program.text = write_tokens(preprocessed, tokens);
-  // What is wrong already needs no second message by the checks of entry points.
+  // After errors, entry points are omitted: their checks would report the errors again.
   if (program.messages.empty()) program.text += print_entries(program, options.file);
   return program;
 }

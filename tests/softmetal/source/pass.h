@@ -1,5 +1,5 @@
-// The token pass: turns a preprocessed MSL program into one for clang, records what Metal's
-// attributes say, and checks the rules of Metal that C++ does not have.
+// The token pass: converts a preprocessed MSL program for clang, records Metal's attributes, and
+// checks Metal's rules that C++ lacks.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What the token pass finds in a program: kernels, their parameters, structs with resources.
+// The results of the token pass: kernels, their parameters, structs with resources.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct Message {
   Kind kind;
   int line;  // 0 if about the whole program
   std::string text;
-  std::string file = {};  // if it is not the program's own, but one that it includes
+  std::string file = {};  // an included file; empty for the program's own
 };
 
 struct Attribute {
@@ -23,7 +23,7 @@ struct Attribute {
   int line;
 };
 
-// What a kernel's parameter is bound to.
+// The kind of a parameter's argument.
 enum class BindingKind { Buffer, Texture, Sampler, Threadgroup, Builtin };
 
 struct Parameter {
@@ -39,14 +39,14 @@ struct Parameter {
 
 struct Kernel {
   std::string name;         // with namespaces
-  std::string expression;   // of its function, with template arguments
-  std::string public_name;  // by which it is found: host_name, or its name
+  std::string expression;   // names its function, with template arguments
+  std::string public_name;  // the API's name: host_name, or its name
   int line = 0;
   bool is_template = false;
   std::string max_threads;              // an expression; empty: not limited
-  size_t body_begin = 0, body_end = 0;  // in tokens: those of its threadgroup variables name them
+  size_t body_begin = 0, body_end = 0;  // token positions, to find its threadgroup variables
   std::vector<Parameter> parameters;
-  std::vector<std::string> missing_constants;  // function constants that it needs a value of
+  std::vector<std::string> missing_constants;  // required function constants without values
 };
 
 struct Member {
@@ -61,7 +61,7 @@ struct Struct {
   bool is_nested = false;  // in another class
   bool has_ids = false;
   std::vector<Member> members;
-  // Whether a parameter of a kernel is of this struct, which it may name without its namespaces.
+  // Returns whether `type`, of a kernel's parameter, names this struct, perhaps without namespaces.
   bool is_named(const std::string& type) const;
 };
 
@@ -80,7 +80,7 @@ struct Program {
   std::vector<std::string> recursion_candidates;  // functions that may call themselves, by name
   std::map<std::string, int> function_lines;  // where functions are defined, by unqualified name
   std::vector<Message> messages;
-  std::string text;  // the program as clang takes it
+  std::string text;  // the program for clang
 };
 
 }  // namespace softmetal

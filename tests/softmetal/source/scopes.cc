@@ -18,13 +18,13 @@ void Scopes::run() {
   find_missing_constants();
 }
 
-// Names of the program's templates, so that `<` behind them is told from a comparison.
+// Collects the names of the program's templates, to distinguish their `<` from a comparison.
 void Scopes::collect_templates() {
   for (size_t i = 0; i + 1 < code_.size(); ++i) {
     if (!code_.is(i, "template") || !code_.is(i + 1, "<")) continue;
     const size_t behind = code_.behind_template_arguments(i + 1, true);
-    // A function as an argument: clang finds none for a pointer, whose space it takes for another
-    // one.
+    // Function pointers as template parameters become references, since clang gives a function's
+    // pointer another address space.
     for (size_t k = i; k + 4 < behind; ++k) {
       if (code_.is(k, "(") && code_.is(k + 1, "*") && code_.is_identifier(k + 2) &&
           code_.is(k + 3, ")") && code_.is(k + 4, "(")) {
@@ -168,20 +168,20 @@ void Scopes::other_stage(const Declaration& d) {
 void Scopes::function_parameters(const Declaration& d) {
   const std::string_view name = code_[d.open - 1].text;
   const bool of_spaces = of_spaces_.count(name) != 0;
-  // What a result or an object may refer to is left a reference.
+  // Parameters stay references if a result or a constructed object may refer to them.
   bool kept = class_names_.count(name) != 0;
   for (size_t i = d.begin; i < d.name; ++i) kept |= code_.is(i, "&") || code_.is(i, "*");
   for (const auto& [begin, end] : split_at_commas(code_, d.open + 1, d.close)) {
     pointers_of_spaces(d, begin, end);
     bool builtin = false;
     for (size_t i = begin; i < end; ++i) builtin |= is_builtin_type(code_[i]);
-    // Methods of classes are of spaces.
+    // Parameters of class type stay references, since their methods need an address space.
     if (kept || (of_spaces && !builtin)) continue;
     take_temporaries(code_, begin, end,
                      of_spaces ? Temporaries::ByReference : Temporaries::ByValue);
   }
   if (kept) update_by_temporary(d);
-  // A pointer that is returned.
+  // A returned pointer needs an address space, too.
   for (size_t i = d.begin; i < d.name; ++i) {
     if (code_.is(i, "*") && !code_.is(i - 1, "operator")) {
       pointers_of_spaces(d, d.begin, d.name);
@@ -190,9 +190,10 @@ void Scopes::function_parameters(const Declaration& d) {
   }
 }
 
-// `thread T& operator+=(thread const T& x)`, whose result keeps x a reference, which may be the
-// object itself: a template, which clang prefers where x is a temporary, has x by value. If there
-// is no other += in the program, it also takes what is converted to T.
+// For `thread T& operator+=(thread const T& x)`, x stays a reference, as x may be the object
+// itself. Adds a template with x by value, which clang chooses for temporaries. If the program has
+// no other
+// +=, the template also accepts values that convert to T.
 void Scopes::update_by_temporary(const Declaration& d) {
   const bool updates = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]) &&
                        !code_.is(d.open - 1, "=");
@@ -225,8 +226,8 @@ void Scopes::update_by_temporary(const Declaration& d) {
       "__sm_y = __sm_x; return " + object + " " + operation + " __sm_y; }";
 }
 
-// A parameter or result that is a pointer or reference needs a space, unless a template parameter
-// may bring it.
+// Reports parameters and results that are pointers or references without an address space, unless a
+// template parameter may contain the space.
 void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) {
   size_t pointer = end;
   for (size_t i = begin; i < end && !code_.is(i, "="); ++i) {
@@ -253,9 +254,10 @@ void Scopes::pointers_of_spaces(const Declaration& d, size_t begin, size_t end) 
                            "threadgroup or thread");
 }
 
-// Kernels are called by the API alone. What else has the name of a kernel may be called.
+// Reports calls of kernels, which only the API may call. Other functions and variables may have a
+// kernel's name.
 void Scopes::find_called_kernels() {
-  std::map<std::string, int> others;  // functions and variables of a name that are no kernels
+  std::map<std::string, int> others;  // number of functions and variables per name
   for (const Scope& scope : scopes_) ++others[scope.name];
   std::set<std::string, std::less<>> names;
   for (const auto& [name, known] : kernels_) {
@@ -291,10 +293,10 @@ void Scopes::find_recursion() {
   }
 }
 
-// Nothing outside of the program defines a function: without this, the linker would take one of the
-// host's.
+// Reports calls of functions that the program does not define: the linker would use the host's
+// functions.
 void Scopes::find_undefined() {
-  for (const auto& [name, called] : calls_) {  // methods may have the name of a function
+  for (const auto& [name, called] : calls_) {  // a method may have the name
     if (name.rfind(':') != std::string::npos) declared_.erase(name.substr(name.rfind(':') + 1));
   }
   for (size_t i = 1; i < code_.size(); ++i) {
@@ -307,7 +309,7 @@ void Scopes::find_undefined() {
   }
 }
 
-// The name of a variable that has a value.
+// Returns the position of the name of a variable with an initializer.
 std::optional<size_t> Scopes::initialized(const Declaration& d) const {
   for (size_t i = d.begin + 1; i < d.end; ++i) {
     if (!code_.is(i, "=") && !code_.is(i, "{") && !code_.is(i, "[")) continue;
@@ -338,7 +340,7 @@ void Scopes::variable(const Declaration& d, const std::string& prefix) {
   if (named && !constant && !sampler) {
     code_.error(d.begin, "a variable of program scope must be in the constant address space");
   } else if (d.has(code_, "::", d.end) && code_.is(d.end - 1, ";")) {
-    // A static member is defined, which is initialized in its class; or a type is qualified.
+    // The definition of a static member that its class initializes, or a qualified type.
   } else if (named && constant && !sampler && !d.has(code_, "=", d.end) &&
              !d.has(code_, "{", d.end) && !d.has(code_, "(", d.end)) {
     code_.error(d.begin, "a variable in the constant address space must be initialized");

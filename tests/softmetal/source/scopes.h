@@ -21,12 +21,12 @@ class Scopes {
   void run();
 
  private:
-  // What is known of a kernel, also of a template, by its qualified name.
+  // A kernel or a kernel template, by its qualified name.
   struct KernelDefinition {
     Kernel kernel;
     std::vector<Declaration::TemplateParameter> template_parameters;
   };
-  // Where functions have their parameters and bodies, and variables their values.
+  // The token range of a function's parameters and body, or of a variable's value.
   struct Scope {
     std::string name;  // unqualified
     size_t begin, parameters_end, end;
@@ -66,13 +66,13 @@ class Scopes {
   const PassOptions& options_;
   std::set<std::string, std::less<>> class_names_;
   std::set<std::string> static_members_;  // `class::name`
-  std::set<std::string> constructors_;    // classes and parameters of those that name a space
+  std::set<std::string> constructors_;    // signatures of constructors, without address spaces
   std::set<std::string, std::less<>> of_spaces_;          // functions_of_spaces()
   std::multimap<std::string, KernelDefinition> kernels_;  // several templates may share a name
   std::vector<Scope> scopes_;
   std::set<std::string, std::less<>> declared_;  // functions without a body, by unqualified names
-  std::set<size_t> named_;                       // where declarations name functions
-  // Which functions each function calls, by unqualified names.
+  std::set<size_t> named_;                       // positions of functions' names in declarations
+  // The functions that each function calls, by unqualified names.
   std::map<std::string, std::set<std::string, std::less<>>, std::less<>> calls_;
 };
 

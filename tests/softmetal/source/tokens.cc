@@ -10,7 +10,7 @@ namespace {
 bool begins_identifier(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool continues_identifier(char c) { return begins_identifier(c) || (c >= '0' && c <= '9'); }
 
-// Longest first. `>>` is left as two tokens, because it also closes two template argument lists.
+// Longest first. `>>` is read as two tokens, because it also closes two template argument lists.
 constexpr std::array<std::string_view, 25> kPunctuation = {
     "<<=", ">>=", "...", "->*", "::", "->", "++", "--", "<<", "<=", ">=", "==", "!=",
     "&&",  "||",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", ".*", "##"};
@@ -89,14 +89,14 @@ class Lexer {
     return TokenKind::Text;
   }
 
-  // `# 12 "file" ...` says where the next line comes from.
+  // Applies a marker `# 12 "file" ...`, the origin of the next line.
   void apply_marker(std::string_view marker) {
     size_t digits = marker.find_first_not_of("# \t");
     if (marker.substr(0, 5) == "#line") digits = marker.find_first_not_of(" \t", 5);
     if (digits == std::string_view::npos || !std::isdigit(marker[digits])) return;
     int line = 0;
     std::from_chars(marker.data() + digits, marker.data() + marker.size(), line);
-    line_ = line - 1;  // the end of this line follows
+    line_ = line - 1;  // incremented at the end of this line
     const size_t open = marker.find('"'), close = marker.find('"', open + 1);
     if (close != std::string_view::npos) {
       of_user_ = marker.substr(open + 1, close - open - 1) == file_;

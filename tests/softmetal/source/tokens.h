@@ -1,5 +1,5 @@
-// Tokens of a preprocessed program. The token pass changes a program by marking tokens; the text
-// between them stays, so that every line keeps its number.
+// Tokens of a preprocessed program. The token pass changes a program by edits of tokens; the text
+// between tokens stays, so every line keeps its number.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct Token {
   std::string_view text;  // in the program's text
   size_t offset;
   int line;             // in the user's file
-  bool of_user;         // false in what headers contain
+  bool of_user;         // false for tokens of headers
   std::string before;   // inserted in front of the token
   std::string after;    // inserted behind it
   std::string instead;  // replaces the token if `replaced`
@@ -30,11 +30,11 @@ struct Token {
   }
 };
 
-// The tokens of a text with line markers, `# 3 "file"`. `file` is the name of the user's file in
-// them. The text must outlive the tokens.
+// Returns the tokens of a text with line markers, `# 3 "file"`. `file` is the user's file in these
+// markers. The text must outlive the tokens.
 std::vector<Token> read_tokens(std::string_view text, std::string_view file);
 
-// The text with all marks applied.
+// Returns the text with all edits applied.
 std::string write_tokens(std::string_view text, const std::vector<Token>& tokens);
 
 }  // namespace softmetal

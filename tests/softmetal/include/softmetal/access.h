@@ -1,11 +1,11 @@
-// Element access of classes that may be in any space: the result has the space of the object.
+// Element access for classes in any address space: the result has the object's space.
 #pragma once
 
 #include "keywords.h"
 
 namespace metal {
-// An object whose space the language has lost, because the method that returns it had no qualifier
-// of that space: `device` is not one that clang takes for methods.
+// Restores the space of an object. A method that returns the object loses the space, because clang
+// accepts no `device` qualifier on methods.
 template <class T>
 constexpr device T& __sm_device(__generic T& x) {
   return *(device T*)&x;
@@ -27,8 +27,8 @@ constexpr device T& __sm_device(device T& x) {
 }
 }  // namespace metal
 
-// A temporary fits them all: those of other spaces than the thread's are templates, which come
-// second.
+// A temporary fits all overloads. Those for spaces other than `thread` are templates, so that the
+// overload for `thread` is preferred.
 #define SM_ELEMENT_ACCESS(T, INDEX, ELEMENT)                                        \
   thread T& operator[](INDEX i) __private { return ELEMENT; }                       \
   constexpr const thread T& operator[](INDEX i) const __private { return ELEMENT; } \

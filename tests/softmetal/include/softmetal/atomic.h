@@ -1,7 +1,6 @@
 // <metal_atomic>: atomic types in device and threadgroup memory. The threads of a dispatch take
 // turns on one thread of the host, but several dispatches may run at a time, so the operations are
-// atomic on the host as well. Each reports its access, and is a point at which other threads may
-// continue.
+// atomic on the host, too. Each operation reports its access, and may yield to other threads.
 #pragma once
 
 #include "relational.h"
@@ -48,7 +47,7 @@ struct __sm_atomic_bits<bool> {
   typedef uchar type;
 };
 
-// Operations over any space: public ones, below, name device and threadgroup.
+// Operations for any space. The public operations below take only device and threadgroup memory.
 template <class T>
 struct __sm_atomic_access {
   typedef typename __sm_atomic_bits<T>::type B;

@@ -1,4 +1,4 @@
-// Depth textures: they give one component, and compare it.
+// Depth textures, which have one component and can compare it with a reference.
 #pragma once
 
 #include "texture.h"
@@ -13,7 +13,7 @@ namespace metal {
   static_assert(is_same<T, float>::value, "depth textures are of float"); \
   static_assert(!__sm_writes(A), "depth textures are not written");
 
-// sample_compare() without a level, with one and its kin, and gather_compare().
+// sample_compare() without and with options of the level, and gather_compare().
 #define SM_COMPARE(COORD, SLICE_ARGS, X, Y, Z, SLICE)                                            \
   template <access B = A>                                                                        \
   __sm_if<B == access::sample, T> sample_compare(sampler s, COORD c SLICE_ARGS, float reference, \

@@ -1,15 +1,14 @@
-// Entry points: what the token pass appends to a program calls these. They hold the types of a
-// kernel's parameters to what the attributes ask for, describe them, and call the kernel with
-// values.
+// Templates for entry points, which the code that the token pass appends uses. They check the types
+// of a kernel's parameters against the attributes, describe the parameters, and call the kernel.
 #pragma once
 
 #include "depth.h"
 #include "packed.h"
 
-// One parameter, or one member of an argument buffer, for the reflection. The host's side is in
-// abi.h.
+// Describes a parameter, or a member of an argument buffer, for the reflection. abi.h declares the
+// host's counterpart.
 struct __sm_description {
-  ulong size;       // of what a pointer or reference refers to, else of the value
+  ulong size;       // of the pointee of a pointer or reference, else of the value
   ulong alignment;  // likewise
   uint space;       // 0 a value, 1 device, 2 constant, 3 threadgroup
   uint writable;    // whether the program may write through it
@@ -53,7 +52,7 @@ struct __sm_size<void> {
   static constexpr ulong alignment() { return 1; }
 };
 
-// A parameter's type taken apart.
+// The parts of a parameter's type.
 template <class P>
 struct __sm_param {
   static constexpr bool pointer() { return false; }
@@ -169,7 +168,7 @@ struct __sm_result<R(P...)> {
   typedef R type;
 };
 
-// Checks of the types, one for each kind of attribute; the line of the message is the attribute's.
+// Checks of types, one for each kind of attribute; a message has the attribute's line.
 template <class P>
 constexpr bool __sm_is_buffer() {
   return __sm_param<P>::pointer() && (__sm_param<P>::space() == 1 || __sm_param<P>::space() == 2);
@@ -199,8 +198,8 @@ constexpr bool __sm_is_index() {
 }
 constexpr bool __sm_same_width(int a, int b) { return a == b; }
 
-// The value of a parameter: of a pointer or reference its address; of a resource or data by value
-// the address of a copy; of a builtin three numbers.
+// The value of a parameter: the address for a pointer or reference, the address of a copy for a
+// resource or data by value, and three numbers for a builtin.
 template <class P>
 struct __sm_value_of {
   static P get(ulong value) {
@@ -230,10 +229,10 @@ struct __sm_builtin_of<__sm_vec<T[3]>> {
   static vec<T, 3> get(const __generic uint* v) { return vec<T, 3>((T)v[0], (T)v[1], (T)v[2]); }
 };
 
-// A threadgroup variable of a kernel: all threads of a group get the same storage. Its size is also
-// listed in a section of the module, for whoever asks before the kernel runs
-// (SmThreadgroupVariable). What is returned is a pointer: of references clang knows that they can
-// be read, and moves reads to before a condition, and so before a barrier.
+// A threadgroup variable of a kernel: all threads of a group get the same storage. A section of the
+// module also lists the size, for queries before the kernel runs (SmThreadgroupVariable). The
+// result is a pointer: clang assumes that references can always be read, and would move reads to
+// before a condition, and so before a barrier.
 extern "C" __generic void* __sm_threadgroup_variable(uint id, ulong size, ulong alignment);
 template <class T, uint Id, ulong Alignment, uint Flag>
 inline threadgroup T* __sm_listed_threadgroup() {
@@ -249,12 +248,12 @@ template <class T, uint Id, ulong Alignment = 0>
 inline threadgroup T* __sm_threadgroup() {
   return __sm_listed_threadgroup<T, Id, Alignment, 0>();
 }
-// One that is zero before the first thread reaches its declaration.
+// A threadgroup variable that is zero before the first thread reaches its declaration.
 template <class T, uint Id, ulong Alignment = 0>
 inline threadgroup T* __sm_zero_threadgroup() {
   return __sm_listed_threadgroup<T, Id, Alignment, 1u << 31>();
 }
 
-// What the optimizer may assume.
+// Tells the optimizer that x is true.
 inline void assume(bool x) { __builtin_assume(x); }
 }  // namespace metal

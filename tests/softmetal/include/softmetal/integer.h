@@ -5,7 +5,7 @@
 
 namespace metal {
 
-// The integer type of twice the width, in which nothing overflows.
+// The integer type of twice the width, in which sums and products do not overflow.
 template <class T>
 struct __sm_wider;
 template <>
@@ -94,7 +94,7 @@ template <class T>
 inline T __sm_ctz(T x) {
   return x == 0 ? (T)(8 * sizeof(T)) : (T)__builtin_ctzl((ulong)(make_unsigned_t<T>)x);
 }
-// The upper half of a product. 64-bit products of signs go through __int128 as well.
+// The upper half of a product. Signed 64-bit products use __int128, too.
 template <class T>
 inline T __sm_mulhi(T x, T y) {
   if constexpr (sizeof(T) == 8) {
@@ -112,7 +112,7 @@ inline T __sm_madsat(T x, T y, T z) {
       if (!__builtin_add_overflow(product, z, &sum)) return sum;
       return z < 0 ? numeric_limits<T>::lowest() : numeric_limits<T>::max();
     }
-    // The product lies at least half a range beyond, so that z can bring it back only if signs
+    // A product outside the range of 64 bits can return into it by adding z only if the signs
     // differ.
     __int128 w = (__int128)x * (__int128)y;
     if constexpr (is_signed<T>::value) return __sm_saturate<T>(w + z);
@@ -183,7 +183,7 @@ SM_INTEGER(uint)
 SM_INTEGER(long)
 SM_INTEGER(ulong)
 
-// Products of 24-bit integers: the upper bits are not looked at.
+// Products of 24-bit integers ignore the operands' upper bits.
 #define SM_24_BITS(T)                                                               \
   SM_INTEGER_2(mul24, T, (T)((T)((uint)x << 8) >> 8) * (T)((T)((uint)y << 8) >> 8)) \
   SM_INTEGER_3(mad24, T, mul24(x, y) + z)

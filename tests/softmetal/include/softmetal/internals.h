@@ -1,5 +1,5 @@
-// Builtins of Apple's compiler that programs call by name, to give their own types the functions of
-// metal_math. The last argument chooses fast variants.
+// Builtins of Apple's compiler that programs call by name, to define functions of metal_math for
+// their own types. The last argument selects fast variants.
 #pragma once
 
 #include "threads.h"
@@ -65,7 +65,7 @@ SM_INTERNAL_SIMD(max)
 template <class T>
 SM_INLINE T __metal_simd_xor(T x) {
   if constexpr (metal::is_floating_point<T>::value) {
-    return x;  // named by programs for types that it does not have
+    return x;  // programs also name the xor of floats, which does not exist
   } else {
     return metal::simd_xor(x);
   }

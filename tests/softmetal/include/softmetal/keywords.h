@@ -1,5 +1,5 @@
-// The words that MSL has and C++ for OpenCL spells otherwise. This comes first in the precompiled
-// header; what it defines is also seen by the program, which has no macros of its own any more.
+// MSL's keywords that C++ for OpenCL spells differently. This file comes first in the precompiled
+// header. Its macros also apply to the program, whose own macros are expanded already.
 //
 // Address spaces. Two objects may only be of one space, so that clang refuses wrong conversions:
 //   constant     const __global: the only space in which clang allows variables of program scope
@@ -13,7 +13,7 @@
 
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #pragma OPENCL EXTENSION __cl_clang_bitfields : enable
-// For functions as template arguments.
+// Enables functions as template arguments.
 #pragma OPENCL EXTENSION __cl_clang_function_pointers : enable
 
 #define constant const __global
@@ -37,7 +37,7 @@
 #define clk_event_t __sm_name_clk_event_t
 #define reserve_id_t __sm_name_reserve_id_t
 
-// Functions that are clang's own in this language.
+// Functions that are builtins of clang in this language.
 #define to_global __sm_name_to_global
 #define to_local __sm_name_to_local
 #define to_private __sm_name_to_private

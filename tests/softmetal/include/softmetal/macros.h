@@ -1,4 +1,4 @@
-// What the preprocessor sees of the library: macros alone. The rest is precompiled.
+// The library's macros, for the preprocessor. The rest of the library is precompiled.
 #pragma once
 #define assert(...) ((void)0)
 #define METAL_FUNC inline __attribute__((__always_inline__))

@@ -33,7 +33,7 @@ int __sm_ilogb(float);
 namespace metal {
 namespace precise {
 
-// Vectors, component by component, from a function of scalars that is declared already.
+// Defines a function of vectors, by component, from a declared function of scalars.
 #define SM_LOOP(N) for (int i = 0; i < N; ++i)
 #define SM_VECTOR_1(F, T, N)                           \
   inline vec<T, N> F(vec<T, N> x) {                    \
@@ -57,9 +57,9 @@ namespace precise {
 #define SM_VECTORS(K, F, T) SM_VECTOR_##K(F, T, 2) SM_VECTOR_##K(F, T, 3) SM_VECTOR_##K(F, T, 4)
 #define SM_FLOATS(K, F) SM_VECTORS(K, F, float) SM_VECTORS(K, F, half)
 
-// The half of a function is the float's result, rounded: functions of the library are far more
-// exact than half needs; and for sums, products, quotients and roots of half, float is wide enough
-// for a second rounding to change nothing.
+// Functions of half round the float function's result. The library's functions are far more exact
+// than half needs. For sums, products, quotients and roots of half, float is wide enough that the
+// second rounding changes nothing.
 #define SM_LIBRARY_1(F)                                      \
   inline float F(float x) { return __sm_##F(x); }            \
   inline half F(half x) { return (half)__sm_##F((float)x); } \
@@ -117,7 +117,7 @@ SM_UNARY(rint, __builtin_rintf((float)x))
 SM_UNARY(round, __builtin_roundf((float)x))
 SM_UNARY(sqrt, __builtin_sqrtf((float)x))
 SM_BINARY(copysign, __builtin_copysignf((float)x, (float)y))
-// A NaN loses against a number.
+// If one operand is NaN, the result is the other one.
 SM_BINARY(fmax, x != x ? y : (y != y ? x : (x < y ? y : x)))
 SM_BINARY(fmin, x != x ? y : (y != y ? x : (y < x ? y : x)))
 SM_BINARY(max, x != x ? y : (y != y ? x : (x < y ? y : x)))
@@ -135,7 +135,7 @@ SM_TERNARY(fmedian3, fmax(fmin(x, y), fmin(fmax(x, y), z)))
 SM_TERNARY(median3, fmax(fmin(x, y), fmin(fmax(x, y), z)))
 SM_UNARY(saturate, fmin(fmax(x, T(0)), T(1)))
 SM_UNARY(sign, x > T(0) ? T(1) : (x < T(0) ? T(-1) : (x == T(0) ? x : T(0))))
-// Below 1, also where x - floor(x) rounds up to it; 0 for infinity, NaN for NaN.
+// The result is below 1, even where x - floor(x) rounds up to 1; 0 for infinity, NaN for NaN.
 inline float fract(float x) {
   if (x != x) return x;
   if (__builtin_isinf(x)) return 0;
@@ -225,8 +225,8 @@ SM_OF_EXPONENT(half, 4)
 #undef SM_OF_EXPONENT
 #undef SM_WITH_RESULT
 
-// Of bfloat: the float's result, rounded. They are templates, because programs have functions of
-// these names of their own.
+// Functions of bfloat round the float function's result. They are templates, because programs may
+// define functions of these names.
 #define SM_BFLOAT_1(F)                                               \
   template <class T, class = enable_if_t<is_same<T, bfloat>::value>> \
   inline T F(T x) {                                                  \
@@ -294,7 +294,7 @@ SM_CROSS(half)
 
 }  // namespace precise
 
-// Programs may define functions of these names in each of the three namespaces.
+// Using-declarations, since programs may define functions of these names in all three namespaces.
 #define SM_SAME(F) using precise::F;
 // clang-format off
 #define SM_EACH_OTHER(F) \

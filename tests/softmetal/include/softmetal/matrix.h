@@ -1,4 +1,4 @@
-// Matrices: columns, as in memory.
+// Matrices, stored as columns.
 #pragma once
 
 #include "access.h"
@@ -14,11 +14,11 @@ struct matrix {
 
   matrix() = default;
   constexpr explicit matrix(T diagonal) : matrix(diagonal, make_index_sequence<C>()) {}
-  // All elements in the order of columns, or columns.
+  // From all elements in column order, or from columns.
   template <class... V, class = enable_if_t<sizeof...(V) + 2 == C * R>>
   constexpr matrix(T first, T second, V... rest)
       : matrix(__elements{{first, second, T(rest)...}}, make_index_sequence<C>()) {}
-  // Columns that may be lists in braces.
+  // From columns, which may be braced lists.
   constexpr matrix(vec<T, R> a, vec<T, R> b) : columns{a, b} { SM_COLUMNS(2); }
   constexpr matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c) : columns{a, b, c} { SM_COLUMNS(3); }
   constexpr matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : columns{a, b, c, d} {
@@ -127,7 +127,7 @@ inline T determinant(matrix<T, 3, 3> m) {
 template <class T>
 inline T determinant(matrix<T, 4, 4> m) {
   T sum = 0;
-  for (int c = 0; c < 4; ++c) {  // by the first row
+  for (int c = 0; c < 4; ++c) {  // expansion along the first row
     matrix<T, 3, 3> minor;
     for (int k = 0, n = 0; k < 4; ++k)
       if (k != c) minor.columns[n++] = m.columns[k].yzw;

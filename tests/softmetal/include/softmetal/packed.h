@@ -1,5 +1,5 @@
-// Packed vectors: arrays of scalars, aligned as these. They convert to vectors by themselves, and
-// arithmetic is that of vectors.
+// Packed vectors: arrays of scalars, with a scalar's alignment. They convert implicitly to vectors,
+// which do the arithmetic.
 #pragma once
 
 #include "vector.h"
@@ -61,7 +61,7 @@ struct packed_vec;
   SM_PACKED_ASSIGN(<<=)                                            \
   SM_PACKED_ASSIGN(>>=)
 
-// Swizzles of packed vectors are those of the vector with the same components.
+// Swizzles of packed vectors use the vector with the same components.
 #undef SM_GET
 #undef SM_S1
 #undef SM_S2
@@ -122,7 +122,7 @@ struct packed_vec<T, 4> {
   SM_2_OF_4(w, a, 3)
 };
 
-// Operators over packed vectors are those of vectors: one side or both may be packed.
+// Operators on packed vectors use those of vectors; one operand or both may be packed.
 #define SM_PACKED_OPERATOR(OP)                                                     \
   template <class T, int N>                                                        \
   inline auto operator OP(packed_vec<T, N> a, packed_vec<T, N> b) {                \

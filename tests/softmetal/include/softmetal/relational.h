@@ -56,7 +56,7 @@ inline vec<bool, N> not_(vec<bool, N> x) {
   return !x;
 }
 
-// select(a, b, c) is c ? b : a, component by component; a scalar condition chooses all.
+// select(a, b, c) is c ? b : a by component; a scalar condition selects all components.
 #define SM_SELECT_OF(T, N)                                            \
   inline vec<T, N> select(vec<T, N> a, vec<T, N> b, vec<bool, N> c) { \
     vec<T, N> r;                                                      \

@@ -1,4 +1,4 @@
-// Samplers, of which each is its state in 8 bytes, and the levels that sample() takes.
+// Samplers, each with a state of 8 bytes, and the options of levels for sample().
 #pragma once
 
 #include "vector.h"
@@ -75,14 +75,14 @@ struct sampler {
   constexpr void __apply(border_color c) { __set(14, 3, ulong(c)); }
   constexpr void __apply(compare_func f) { __set(16, 7, ulong(f)); }
   constexpr void __apply(max_anisotropy a) { __set(19, 31, ulong(a.value)); }
-  // In 1/64 of a level, each in 16 bits.
+  // Both limits are in 1/64 of a level, with 16 bits each.
   constexpr void __apply(lod_clamp c) {
     __set(24, 0xffff, ulong(c.low * 64));
     __set(40, 0xffff, c.high > 1000.0f ? 0xfffful : ulong(c.high * 64) + 1);
   }
 };
 
-// Arguments of sample() beside the coordinates.
+// Arguments of sample() in addition to the coordinates.
 struct level {
   float value;
   constexpr level(float v) : value(v) {}

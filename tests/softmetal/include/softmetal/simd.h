@@ -1,4 +1,4 @@
-// <simd/simd.h>: the names by which shaders and their hosts share types.
+// <simd/simd.h>: names of types that shaders and their hosts share.
 #pragma once
 
 #include "packed.h"

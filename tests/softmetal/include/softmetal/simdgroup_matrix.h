@@ -1,6 +1,6 @@
-// <metal_simdgroup_matrix>: 8 x 8 matrices that the threads of a simdgroup hold together. With 32
-// threads, thread i holds two neighbors of a row, in the order of Apple's GPUs; with 8 threads, a
-// row.
+// <metal_simdgroup_matrix>: 8 x 8 matrices that are distributed over the threads of a simdgroup.
+// With 32 threads, each thread has two adjacent elements of a row, in the order of Apple's GPUs;
+// with 8 threads, each has a row.
 #pragma once
 
 #include "depth.h"
@@ -15,7 +15,7 @@ struct __sm_fragment {
   T e[8];
 };
 
-// Where thread `lane` of `count` has its elements: `per` neighbors from column x of row y.
+// The elements of thread `lane` of `count`: `per` adjacent ones from column x of row y.
 struct __sm_place {
   uint x, y, per;
   SM_INLINE __sm_place() {
@@ -49,7 +49,7 @@ struct simdgroup_matrix<T, 8, 8> {
   }
 };
 
-// All 64 elements, row by row, to every thread. A meeting of the simdgroup.
+// Returns all 64 elements in row order to every thread. All threads of the simdgroup must call it.
 template <class T>
 SM_INLINE void __sm_whole(simdgroup_matrix<T, 8, 8> m, thread T* whole) {
   const uint count = __sm_lane_count(0), per = 64 / count;
@@ -110,7 +110,7 @@ SM_INLINE void simdgroup_load(thread simdgroup_matrix<T, 8, 8>& m, constant T* f
 #undef SM_MATRIX_LOAD
 #undef SM_MATRIX_STORE
 
-// d = a b + c, summed in the order of the inner index in the type of d.
+// d = a b + c, summed in the type of d, in the order of the inner index.
 template <class D, class A, class B, class C>
 SM_INLINE void simdgroup_multiply_accumulate(thread simdgroup_matrix<D, 8, 8>& d,
                                              simdgroup_matrix<A, 8, 8> a,

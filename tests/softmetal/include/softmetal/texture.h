@@ -1,5 +1,5 @@
 // <metal_texture>: textures. A texture is a handle of 8 bytes, as in an argument buffer; the
-// runtime decodes texels and checks what is read and written.
+// runtime decodes texels and checks accesses.
 #pragma once
 
 #include "array.h"
@@ -14,7 +14,7 @@ enum class component { x, y, z, w };
 
 }  // namespace metal
 
-// What a call says of the texture's type; the runtime compares it with the texture.
+// A call's description of the texture's type, which the runtime compares with the texture.
 enum __sm_kind {
   __sm_1d,
   __sm_1d_array,
@@ -32,16 +32,16 @@ struct __sm_texel_at {
   uint slice, face, lod, sample;
 };
 struct __sm_sample_at {
-  float x, y, z;  // as the sampler says
+  float x, y, z;  // normalized or not, by the sampler
   uint slice;
-  float lod;  // or a negative number below -1e30 where no level is given
+  float lod;  // below -1e30 if no level is given
   int offset_x, offset_y, offset_z;
-  uint compares;  // whether texels are 0 or 1, by the sampler's comparison with the reference
+  uint compares;  // whether texels become 0 or 1, by comparison with the reference
   float reference;
 };
 extern "C" {
-// `type` is kind | element << 8 | access << 16, element 0 float, 1 int, 2 uint. Texels are 4 x 32
-// bits.
+// `type` is kind | element << 8 | access << 16, where element is 0 for float, 1 for int, 2 for
+// uint. Texels have 4 x 32 bits.
 void __sm_texture_read(ulong texture, uint type, const __private __sm_texel_at* at,
                        __private uint* texel);
 void __sm_texture_write(ulong texture, uint type, const __private __sm_texel_at* at,
@@ -90,7 +90,7 @@ struct __sm_texture_base {
 };
 constexpr bool __sm_reads(access a) { return a != access::write; }
 constexpr bool __sm_writes(access a) { return a == access::write || a == access::read_write; }
-// The result of an operation that the texture's access allows.
+// The result type of an operation, if the texture's access allows the operation.
 template <bool Allowed, class R>
 using __sm_if = enable_if_t<Allowed, R>;
 
@@ -131,7 +131,7 @@ struct __sm_texture : __sm_texture_base {
     return __sm_texture_size(__handle, __type(), what, lod);
   }
   uint get_num_mip_levels() const { return __size(4, 0); }
-  // The level that sample() is told. Kernels have no derivatives that a bias would add to.
+  // The level for sample(). A bias has no effect, since kernels have no derivatives.
   float __lod(level l) const { return l.value; }
   float __lod(bias) const { return SM_NO_LEVEL; }
   float __lod(min_lod_clamp c) const { return c.value; }
@@ -148,7 +148,7 @@ struct __sm_texture : __sm_texture_base {
   }
 };
 
-// Coordinates may be of 32 and of 16 bits. COORD2 is a function of `c` and further arguments.
+// Coordinates may have 32 or 16 bits. COORD2 is a function of `c` and further arguments.
 #define SM_READ(COORD, ARGS, AT)                                                      \
   template <access B = A>                                                             \
   __sm_if<__sm_reads(B), SM_RESULT> read SM_ARGS(uint##COORD, uint, ARGS) const {     \
@@ -234,7 +234,7 @@ struct __sm_texture : __sm_texture_base {
         this->__handle, s,                                                                         \
         __sm_sample_at{X, Y, Z, SLICE, SM_NO_LEVEL, offset.__v[0], offset.__v[1], 0}, channel);    \
   }
-// Samples of cubes have no offset.
+// sample() of cubes takes no offset.
 #define SM_SAMPLE_CUBE(SLICE_ARGS, SLICE)                                                \
   template <access B = A>                                                                \
   __sm_if<B == access::sample, SM_RESULT> sample(sampler s, float3 c SLICE_ARGS) const { \
@@ -265,7 +265,7 @@ struct __sm_texture : __sm_texture_base {
   __sm_if<__sm_writes(B) && __sm_reads(B), SM_4T> NAME SM_ATOMIC_ARGS(COORD, ARGS) const { \
     return SM_4T((T)this->__atomic(this->__handle, AT, OPERATION, (uint)v.__v[0]));        \
   }
-// Replaces the texel if it has the expected value; else gives the one that it has.
+// Replaces the texel if it has the expected value; otherwise returns the current value.
 #define SM_TEXTURE_EXCHANGE(COORD, ARGS, AT)                                                      \
   template <access B = A>                                                                         \
   __sm_if<__sm_writes(B) && __sm_reads(B), bool> atomic_compare_exchange_weak(                    \

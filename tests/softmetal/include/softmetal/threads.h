@@ -1,9 +1,8 @@
 // <metal_compute>, <metal_simdgroup>, <metal_quadgroup>: barriers, and functions of simdgroups.
 //
-// A function of a simdgroup is a meeting of all its threads at one call: each hands in a value and
-// gets those of all. The runtime tells calls apart by their return addresses, so that calls of it
-// must not be duplicated or merged by the
-// optimizer.
+// All threads of a simdgroup must make the same call: each passes a value and gets the values of
+// all. The runtime identifies calls by their return addresses, so the optimizer must not duplicate
+// or merge calls.
 #pragma once
 
 #include "atomic.h"
@@ -11,13 +10,13 @@
 extern "C" {
 void __sm_barrier(uint flags) __attribute__((noduplicate, nomerge, convergent));
 void __sm_simdgroup_barrier(uint flags) __attribute__((noduplicate, nomerge, convergent));
-// The values of all threads of the simdgroup (or of the quadgroup), which lie `size` bytes apart.
+// Returns the values of all threads of the simdgroup (or quadgroup), with a stride of `size` bytes.
 const __generic void* __sm_gather(const __generic void* value, uint size, uint quad)
     __attribute__((noduplicate, nomerge, convergent));
 uint __sm_lane(uint quad);        // the index of the calling thread in its group
-uint __sm_lane_count(uint quad);  // how many threads this group has
+uint __sm_lane_count(uint quad);  // the number of threads in the group
 uint __sm_simd_width(void);
-void __sm_bad_lane(uint lane, uint quad);  // reports a shuffle from a thread that is not there
+void __sm_bad_lane(uint lane, uint quad);  // reports a shuffle from a missing thread
 }
 
 namespace metal {
@@ -48,7 +47,7 @@ SM_INLINE void atomic_thread_fence(mem_flags flags, memory_order,
   __sm_fence(uint(flags));
 }
 
-// What a shuffle takes: scalars and vectors; and its values of all threads.
+// The operand types of shuffles, scalars and vectors, and the values of all threads.
 template <class T>
 struct __sm_all {
   const __generic T* values;
@@ -86,7 +85,7 @@ struct quad_vote {
   bool any() const { return __bits != 0; }
 };
 
-// Reductions are in the order of lanes, by components.
+// Reductions run in the order of lanes, by component.
 #define SM_REDUCTION(GROUP, QUAD, NAME)                                             \
   template <class T>                                                                \
   SM_INLINE T GROUP##_##NAME(T x) {                                                 \
@@ -217,7 +216,7 @@ SM_GROUP(quad, 1, quad_vote)
 #undef SM_PREFIX
 #undef SM_REDUCTION
 
-// A value that is the same in all threads.
+// A value that is equal in all threads.
 template <class T>
 struct uniform {
   T __value;
@@ -230,7 +229,7 @@ constexpr uniform<T> make_uniform(T x) {
   return uniform<T>(x);
 }
 
-// Logs of shaders (from MSL 3.2) go nowhere.
+// Logs of shaders (since MSL 3.2) are discarded.
 struct os_log {
   template <class... A>
   constexpr os_log(A...) {}

@@ -3,8 +3,8 @@
 
 #include "keywords.h"
 
-// For programs that name it. Clang makes none of lists in braces: in this language its pointer is
-// not the one that it expects.
+// For programs that name std::initializer_list. Clang creates none from braced lists, since its
+// pointer has an unexpected address space in this language.
 namespace std {
 template <class E>
 class initializer_list {
@@ -80,7 +80,7 @@ template <class T>
 struct remove_volatile<volatile T> {
   typedef T type;
 };
-// Spaces are qualifiers to clang; the type of a value has none.
+// Removes the address space, which is a qualifier to clang, since the type of a value has none.
 template <class T>
 struct __sm_without_space {
   typedef T type;
@@ -266,7 +266,7 @@ template <class B, class... R>
 struct disjunction<B, R...> : conditional_t<bool(B::value), B, disjunction<R...>> {};
 template <class B>
 struct negation : bool_constant<!bool(B::value)> {};
-// Names that Apple's header has, and that programs use.
+// Names from Apple's header that programs use.
 template <class... B>
 using _disjunction = disjunction<B...>;
 template <class... B>
@@ -315,7 +315,7 @@ using make_integer_sequence = __make_integer_seq<integer_sequence, T, N>;
 template <size_t N>
 using make_index_sequence = make_integer_sequence<size_t, N>;
 
-// By the name of Apple's header, which programs specialize for types of their own.
+// A template from Apple's header, which programs specialize for their own types.
 template <class T>
 struct _numeric_limits_impl {
   static constexpr constant bool is_specialized = false;

@@ -1,14 +1,15 @@
-// Vectors: classes over clang's extended vectors, whose own rules are not those of MSL: comparisons
-// give vectors of bool here, vectors convert by constructors alone, and components have no address.
-// Swizzles are properties, which clang turns into calls of a getter and a setter.
+// Vectors: classes over clang's extended vectors, whose rules differ from MSL's. In MSL,
+// comparisons give vectors of bool, vectors convert only by constructors, and components have no
+// address. Swizzles are properties, which clang turns into calls of a getter and a setter.
 #pragma once
 
 #include "traits.h"
 
 namespace metal {
 
-// The class is named by an array, whose bound a template may deduce as a number of any type:
-// programs have `template <typename T, uint N> void f(vec<T, N>)`, and int and size_t as well.
+// The class has an array type as parameter, so that a template may deduce the number of components
+// in any type: programs have `template <typename T, uint N> void f(vec<T, N>)`, also with int or
+// size_t.
 template <class A>
 struct __sm_vec;
 template <class T, auto N>
@@ -22,13 +23,13 @@ template <>
 struct __sm_storage<bool> {
   typedef uchar type;
 };
-// An extended vector of what stores T.
+// An extended vector of the type that stores T.
 template <class T, int N>
 using __sm_raw = typename __sm_storage<T>::type __attribute__((ext_vector_type(N)));
 
 struct __sm_raw_tag {};
 
-// Whether a scalar of type U becomes a vector of T by itself: not if a fraction would be lost.
+// Whether a scalar of type U converts implicitly to a vector of T: not if a fraction would be lost.
 template <class U, class T>
 using __sm_splats =
     enable_if_t<is_arithmetic<U>::value && (is_integral<U>::value || is_floating_point<T>::value)>;
@@ -53,7 +54,7 @@ inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
     __v = __v OP b.__v;                                           \
     return *this;                                                 \
   }
-// By numbers of the other signedness.
+// Shifts by vectors of the other signedness.
 #define SM_MIXED_SHIFT(OP)                                                                \
   template <class U, class = enable_if_t<is_integral<U>::value && !is_same<U, T>::value>> \
   friend inline __sm_vec operator OP(__sm_vec a, vec<U, kSize> b) {                       \
@@ -66,7 +67,7 @@ inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
         __builtin_convertvector(a.__v OP b.__v, __sm_raw<uchar, kSize>) & (uchar)1); \
   }
 
-// Components are fields: clang loses a property where the other operand depends on a template.
+// Components are fields, since clang drops a property if the other operand is template-dependent.
 #define SM_XYZW_2 x, y
 #define SM_XYZW_3 x, y, z
 #define SM_XYZW_4 x, y, z, w
@@ -74,7 +75,7 @@ inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
 #define SM_RGBA_3 r, g, b
 #define SM_RGBA_4 r, g, b, a
 
-// What vectors of all sizes have.
+// The members of vectors of all sizes.
 #define SM_VECTOR_BODY(N)                                                                          \
   enum { kSize = N };                                                                              \
   typedef T element_type;                                                                          \
@@ -156,8 +157,8 @@ inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
     return old;                                                                                    \
   }
 
-// A swizzle is named twice, by xyzw and by rgba. What repeats a component is not
-// assigned: its setter is refused when it is used.
+// A swizzle has two names, with xyzw and with rgba. The setter of a swizzle with a repeated
+// component fails when it is used.
 #define SM_DISTINCT(CONDITION)                 \
   static_assert(sizeof(T) == 0 || (CONDITION), \
                 "a swizzle that repeats a component is not assignable")
@@ -280,7 +281,7 @@ struct __sm_vec<T[4]> {
   SM_2_OF_4(w, a, 3)
 };
 
-// What a vector consists of, also of a scalar; and their count.
+// The element type of a vector or scalar, and the number of elements.
 template <class T>
 struct __sm_element {
   typedef T type;
@@ -291,8 +292,8 @@ struct __sm_element<__sm_vec<T[N]>> {
   typedef T type;
   static constexpr int size() { return N; }
 };
-// The value of an operand. The token pass puts this around the operands of `?:`, because clang
-// finds no common type for values of classes that are in different spaces.
+// Returns the value of an operand. The token pass wraps the operands of `?:` in this function,
+// because clang finds no common type for class objects in different spaces.
 template <class T>
 constexpr T __sm_value(T x) {
   return x;
@@ -312,11 +313,11 @@ template <class T>
 struct vec_elements : integral_constant<int, 1> {};
 template <class T, size_t N>
 struct vec_elements<__sm_vec<T[N]>> : integral_constant<int, N> {};
-// What functions of simdgroups take, by the name of Apple's header.
+// The types that functions of simdgroups accept, under the name in Apple's header.
 template <class T>
 struct __is_valid_simdgroup_type : is_arithmetic<make_scalar_t<T>> {};
-// static_cast<T>(x), also between half and bfloat, which clang does not convert. The names of
-// instances have no spaces, so that their number is another argument.
+// static_cast<T>(x), also between half and bfloat, which clang does not convert. Symbol names of
+// instances omit address spaces, so the space's number is an extra argument.
 template <class T, class U, int kSpace = __sm_without_space<T>::space>
 constexpr typename __sm_without_space<T>::type __sm_static_cast(U x) {
   using To = typename __sm_without_space<T>::type;
@@ -327,8 +328,8 @@ constexpr typename __sm_without_space<T>::type __sm_static_cast(U x) {
     return static_cast<To>(x);
   }
 }
-// The vector of a list in braces that is shorter than it: the rest is zero. The token pass puts
-// this in place of such lists.
+// The vector of a shorter braced list, with zeros for the rest. The token pass replaces such lists
+// by this function.
 template <class T>
 inline void __sm_append(__private T* all, __private int& count, typename type_identity<T>::type x) {
   if (count < 4) all[count++] = x;
