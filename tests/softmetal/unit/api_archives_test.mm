@@ -1,4 +1,4 @@
-// Binary archives: what they spare, what they do not have, and what they refuse.
+// Tests binary archives: saved compilations, missing functions, and refused files.
 #include "tests/softmetal/compile/cache.h"
 #include "tests/softmetal/compile/fields.h"
 #include "tests/softmetal/compile/files.h"
@@ -19,7 +19,7 @@ constexpr const char* kSource =
     "kernel void large(device int* x [[buffer(0)]]) {\n"
     "  threadgroup int memory[10000];\n  memory[0] = x[0];\n  x[0] = memory[0];\n}\n";
 
-// Nothing is compiled before a test begins.
+// Each test begins with an empty cache of compiled code.
 class ArchiveTest : public ApiTest {
  protected:
   void SetUp() override {
@@ -35,7 +35,7 @@ class ArchiveTest : public ApiTest {
   NSURL* url() const {
     return [NSURL fileURLWithPath:[NSString stringWithUTF8String:path().c_str()]];
   }
-  // As another process would, which has no cache.
+  // Simulates another process, with an empty cache.
   void forget_code() { set_cache_folder(folder.path() + "/cache" + std::to_string(++caches)); }
 
   id<MTLLibrary> library_of(id<MTLDevice> of, int add = 5) {
@@ -66,7 +66,7 @@ class ArchiveTest : public ApiTest {
     d.url = from;
     return [[of newBinaryArchiveWithDescriptor:d error:&error] autorelease];
   }
-  // Stores an archive of the functions in the file.
+  // Stores an archive of the functions in a file.
   void store(NSArray<id<MTLFunction>>* functions) {
     id<MTLBinaryArchive> archive = archive_of(device);
     for (id<MTLFunction> each in functions) {
@@ -75,7 +75,7 @@ class ArchiveTest : public ApiTest {
     }
     EXPECT_TRUE([archive serializeToURL:url() error:&error]) << text_of_error();
   }
-  // The pipeline of a function that must be in the archive, or nil.
+  // Returns the pipeline of a function from the archive, or nil if the archive lacks it.
   id<MTLComputePipelineState> found(id<MTLFunction> function, id<MTLBinaryArchive> archive) {
     return [[device newComputePipelineStateWithDescriptor:pipeline_of(function, archive)
                                                   options:MTLPipelineOptionFailOnBinaryArchiveMiss
@@ -109,7 +109,7 @@ TEST_F(ArchiveTest, WhatIsThereNeedsNoCompiler) {
   ASSERT_NE(pipeline, nil) << text_of_error();
   EXPECT_EQ(processes_run(), before);
   EXPECT_EQ(result_of(pipeline), 12);
-  // Without the archive, there is work to do.
+  // Without the archive, the function is compiled.
   pipeline = [[device newComputePipelineStateWithFunction:add error:&error] autorelease];
   EXPECT_EQ(processes_run(), before + 1);
   EXPECT_EQ(result_of(pipeline), 12);

@@ -1,4 +1,4 @@
-// Captures: when they are allowed, and what they have seen.
+// Tests captures: when they are allowed, and which calls they list.
 #include <unistd.h>
 
 #include <cstdlib>
@@ -32,7 +32,7 @@ class Captures : public ApiTest {
     d.outputURL = [NSURL fileURLWithPath:[NSString stringWithUTF8String:(folder / name).c_str()]];
     return d;
   }
-  // The error's code, and its text in `told`; 0 if the capture began.
+  // Returns the error's code, and puts its text into `told`; 0 if the capture began.
   NSInteger start(MTLCaptureDescriptor* d) {
     NSError* error = nil;
     if ([manager startCaptureWithDescriptor:d error:&error]) return 0;
@@ -81,7 +81,7 @@ TEST_F(Captures, HaveTheCallsInOrder) {
             "the command buffer: enqueue\n");
 }
 
-// Which kernels their commands run is not known before they do.
+// A capture lists only the execution, since the commands' kernels are known only when they run.
 TEST_F(Captures, HaveExecutionsOfIndirectCommands) {
   MTLIndirectCommandBufferDescriptor* const d =
       [[MTLIndirectCommandBufferDescriptor new] autorelease];

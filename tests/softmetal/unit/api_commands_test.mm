@@ -1,4 +1,4 @@
-// Misuses of command buffers and encoders, each with what it is told.
+// Tests misuses of command buffers and encoders, and their messages.
 #include <vector>
 
 #include "tests/softmetal/unit/api_fixture.h"

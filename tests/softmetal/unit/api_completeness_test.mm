@@ -1,4 +1,4 @@
-// Which declared methods the classes lack: the compiler is told not to say so.
+// Tests which declared methods the classes lack; the compiler's warning about these is off.
 #include <objc/runtime.h>
 
 #include <cstdlib>
@@ -59,7 +59,7 @@ TEST_F(ApiTest, ClassesHaveTheMethodsOfTheirProtocols) {
     ASSERT_NE(declared, nil) << protocol;
     add_missing(of, declared, missing);
   }
-  // Argument encoders are not there.
+  // The software Metal has no argument encoders.
   EXPECT_EQ(missing, (std::set<std::string>{"MTLDevice newArgumentEncoderWithArguments:"}));
 }
 

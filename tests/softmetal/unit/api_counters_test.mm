@@ -1,4 +1,4 @@
-// Counter sample buffers: what they have after commands have run, and how they are misused.
+// Tests counter sample buffers: their contents after commands have run, and their misuses.
 #include <vector>
 
 #include "tests/softmetal/api/classes/commands/counters.h"
@@ -64,14 +64,14 @@ TEST_F(Counters, DevicesSampleAtTheirBoundaries) {
                                                 MTLCounterSamplingPointAtBlitBoundary}));
 }
 
-// A device's clock has its own length of a tick, which two moments tell.
+// Each device's clock has its own tick, which follows from two readings.
 TEST_F(Counters, ClocksOfDevicesHaveTheirOwnTicks) {
   for (id<MTLDevice> each in devices) {
     MTLTimestamp cpu[2], gpu[2];
     [each sampleTimestamps:&cpu[0] gpuTimestamp:&gpu[0]];
     do [each sampleTimestamps:&cpu[1] gpuTimestamp:&gpu[1]];
     while (cpu[1] - cpu[0] < 1000000);
-    // Two roundings to ticks.
+    // The tolerance is two roundings to ticks.
     const double expected = static_cast<double>(cpu[1] - cpu[0]) * (each == device ? 1 : 0.027);
     EXPECT_NEAR(static_cast<double>(gpu[1] - gpu[0]), expected, 2);
     EXPECT_NE(cpu[0], gpu[0]);

@@ -1,5 +1,5 @@
-// What tests of the Metal API share: a device, a queue, and what misuses are told. For
-// Objective-C++ sources alone.
+// A fixture for tests of the Metal API: a device, a queue, and the reported misuses. For
+// Objective-C++ sources only.
 #pragma once
 
 #import <Metal/Metal.h>
@@ -34,7 +34,7 @@ class ApiTest : public testing::Test {
     EXPECT_EQ(said, "");
   }
 
-  // Autoreleased, as all that these functions return.
+  // The results of these functions are autoreleased.
   id<MTLBuffer> buffer(NSUInteger length, MTLResourceOptions options = 0) {
     return buffer_of(device, length, options);
   }
@@ -56,7 +56,7 @@ class ApiTest : public testing::Test {
   id<MTLTexture> texture(MTLTextureDescriptor* d) {
     return [[device newTextureWithDescriptor:d] autorelease];
   }
-  // The pipeline of the first kernel in the source, whose beginning is added.
+  // Returns the pipeline of the source's first kernel; adds the usual includes before the source.
   static id<MTLComputePipelineState> pipeline_of(id<MTLDevice> device, const std::string& source) {
     NSError* error = nil;
     const std::string whole = "#include <metal_stdlib>\nusing namespace metal;\n" + source;
@@ -91,7 +91,7 @@ class ApiTest : public testing::Test {
   static T* contents(id<MTLBuffer> buffer) {
     return static_cast<T*>([buffer contents]);
   }
-  // What the pipeline makes of a 7 in its buffer 0.
+  // Returns the pipeline's result for a 7 in buffer 0.
   int result_of(id<MTLComputePipelineState> pipeline) {
     id<MTLBuffer> x = buffer(4);
     contents<int>(x)[0] = 7;

@@ -1,4 +1,4 @@
-// Commands whose order matters, and what orders them.
+// Tests hazards between commands, and what orders commands.
 #include <functional>
 
 #include "tests/softmetal/unit/api_fixture.h"
@@ -17,7 +17,7 @@ class Hazards : public ApiTest {
                    NSUInteger size = 16) {
     [encoder fillBuffer:x range:NSMakeRange(begin, size) value:1];
   }
-  // Runs two encoders of blits in a command buffer each, or in one.
+  // Runs two blit encoders, in one command buffer or in two.
   void run_two(id<MTLBuffer> x, bool in_one, id<MTLFence> fence) {
     id<MTLCommandBuffer> first = [queue commandBuffer];
     id<MTLBlitCommandEncoder> encoder = [first blitCommandEncoder];
@@ -135,7 +135,7 @@ TEST_F(Hazards, ReadsNeedNoOrder) {
   [encoder endEncoding];
   run(commands);
   expect_nothing_said();
-  // But a write after a read does.
+  // A write after a read needs an order.
   commands = [queue commandBuffer];
   encoder = [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
   [encoder setBuffer:untracked() offset:0 atIndex:1];
@@ -150,7 +150,7 @@ TEST_F(Hazards, QueuesNeedAnEventOrTheHost) {
   id<MTLCommandQueue> other = [[device newCommandQueue] autorelease];
   id<MTLBuffer> x = nil;
   const auto run_both = [&](bool waits_on_host, bool waits_on_device) {
-    x = buffer(64);  // Metal tracks within queues alone
+    x = buffer(64);  // Metal tracks hazards only within a queue
     id<MTLSharedEvent> event = [[device newSharedEvent] autorelease];
     id<MTLCommandBuffer> first = [queue commandBuffer], second = [other commandBuffer];
     if (waits_on_device) [second encodeWaitForEvent:event value:1];
@@ -230,7 +230,7 @@ TEST_F(Hazards, MemoryOfHeapsIsNotTracked) {
                                        options:MTLResourceStorageModePrivate] autorelease];
   run_two(x, true, nil);
   expect_said(kNoOrder);
-  // Another resource at the same place is the same memory.
+  // Another resource at the same place of a heap has the same memory.
   [x makeAliasable];
   id<MTLBuffer> y = [[heap newBufferWithLength:64
                                        options:MTLResourceStorageModePrivate] autorelease];

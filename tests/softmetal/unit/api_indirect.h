@@ -1,4 +1,4 @@
-// What tests of indirect command buffers share. For Objective-C++ sources alone.
+// A fixture for tests of indirect command buffers. For Objective-C++ sources only.
 #pragma once
 
 #include <vector>
@@ -18,8 +18,8 @@ class IndirectTest : public ApiTest {
     add = indirect_pipeline(device, kIncrement);
   }
 
-  // Of the first kernel in the source, whose beginning is added. Autoreleased, as all that these
-  // functions return.
+  // Returns the pipeline of the source's first kernel; adds the usual includes before the source.
+  // The results of these functions are autoreleased.
   static id<MTLComputePipelineState> indirect_pipeline(id<MTLDevice> on, const std::string& source,
                                                        NSError** error = nullptr) {
     const std::string whole = "#include <metal_stdlib>\nusing namespace metal;\n" + source;
@@ -34,7 +34,7 @@ class IndirectTest : public ApiTest {
     return [[on newComputePipelineStateWithDescriptor:d options:0 reflection:nullptr
                                                 error:error] autorelease];
   }
-  // Of commands that inherit nothing.
+  // Returns a descriptor for commands that inherit nothing.
   static MTLIndirectCommandBufferDescriptor* indirect_descriptor() {
     MTLIndirectCommandBufferDescriptor* const d =
         [[MTLIndirectCommandBufferDescriptor new] autorelease];
@@ -55,7 +55,7 @@ class IndirectTest : public ApiTest {
                                        maxCommandCount:count
                                                options:0] autorelease];
   }
-  // Lets a command run one thread of the pipeline over the buffer.
+  // Sets a command to run one thread of the pipeline over the buffer.
   id<MTLIndirectComputeCommand> increments(id<MTLIndirectCommandBuffer> commands, NSUInteger index,
                                            id<MTLBuffer> x,
                                            id<MTLComputePipelineState> pipeline = nil) {
@@ -69,7 +69,7 @@ class IndirectTest : public ApiTest {
                   MTLResourceUsage usage = MTLResourceUsageRead | MTLResourceUsageWrite) {
     for (id<MTLBuffer> each : used) [encoder useResource:each usage:usage];
   }
-  // As GPUs before family Apple9 need it.
+  // Uses the pipeline in the encoder first, as GPUs before family Apple9 require.
   static void use_first(id<MTLComputeCommandEncoder> encoder,
                         const std::vector<id<MTLComputePipelineState>>& pipelines) {
     for (id<MTLComputePipelineState> each : pipelines) {
@@ -77,7 +77,7 @@ class IndirectTest : public ApiTest {
       [encoder dispatchThreadgroups:MTLSizeMake(0, 0, 0) threadsPerThreadgroup:kOne];
     }
   }
-  // An encoder that executes all commands, or those of the range.
+  // Encodes the execution of all commands, or of a range.
   static void encode(id<MTLCommandBuffer> on, id<MTLIndirectCommandBuffer> commands,
                      const std::vector<id<MTLBuffer>>& used, NSRange range = {0, 0}) {
     id<MTLComputeCommandEncoder> encoder = [on computeCommandEncoder];
@@ -98,7 +98,7 @@ class IndirectTest : public ApiTest {
     run(on);
     return [on status];
   }
-  // Executes all commands in an encoder of the type so often.
+  // Executes all commands a number of times, in an encoder of the type.
   void run_in(MTLDispatchType type, id<MTLIndirectCommandBuffer> commands,
               const std::vector<id<MTLBuffer>>& used, int times = 1, bool has_barriers = false) {
     id<MTLCommandBuffer> on = [queue commandBuffer];

@@ -1,5 +1,5 @@
-// Indirect command buffers: what their commands run, when they are read, what is resident, and what
-// they leave behind.
+// Tests indirect command buffers: their commands' effects, the time at which commands are read,
+// resident resources, and the encoder's state afterwards.
 #include "tests/softmetal/unit/api_indirect.h"
 
 namespace softmetal {
@@ -7,7 +7,7 @@ namespace {
 
 using IndirectCommandsTest = IndirectTest;
 
-// Copies by addresses, and increments.
+// The commands copy by addresses and increment.
 TEST_F(IndirectCommandsTest, RunAgainOverOtherContents) {
   for (id<MTLDevice> on in devices) {
     id<MTLComputePipelineState> copy = indirect_pipeline(
@@ -25,7 +25,7 @@ TEST_F(IndirectCommandsTest, RunAgainOverOtherContents) {
     [[commands indirectComputeCommandAtIndex:0] setKernelBuffer:arguments offset:0 atIndex:1];
     [[commands indirectComputeCommandAtIndex:0] concurrentDispatchThreadgroups:kOne
                                                          threadsPerThreadgroup:kOne];
-    // The one between does nothing.
+    // The second command, which is not set, does nothing.
     id<MTLIndirectComputeCommand> third = [commands indirectComputeCommandAtIndex:2];
     [third setComputePipelineState:add];
     [third setKernelBuffer:to offset:0 atIndex:0];
@@ -69,7 +69,7 @@ TEST_F(IndirectCommandsTest, InheritPipelineAndBuffers) {
     if (pipeline != nil) [encoder setComputePipelineState:pipeline];
     [encoder setBuffer:x offset:4 atIndex:0];
     [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
-    // Not what comes after it.
+    // Arguments that the encoder sets later are not inherited.
     [encoder setBuffer:buffer(16) offset:0 atIndex:0];
     [encoder endEncoding];
     run(on);
@@ -162,7 +162,7 @@ TEST_F(IndirectCommandsTest, NeedWhatNobodyRetainsForThem) {
   [event setSignaledValue:1];
   [on waitUntilCompleted];
   EXPECT_EQ(contents<int>(x)[0], 1);
-  // A command buffer that retains keeps indirect commands, but not their pipeline states.
+  // A retaining command buffer keeps the indirect commands, but not their pipeline states.
   on = [queue commandBuffer];
   @autoreleasepool {
     id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
@@ -176,7 +176,7 @@ TEST_F(IndirectCommandsTest, NeedWhatNobodyRetainsForThem) {
   [on waitUntilCompleted];
   on = [queue commandBuffer];
   @autoreleasepool {
-    // A command without a dispatch needs nothing.
+    // A command without a dispatch uses no objects.
     id<MTLIndirectCommandBuffer> commands = commands_of(device, 1);
     [[commands indirectComputeCommandAtIndex:0]
         setComputePipelineState:indirect_pipeline(device, kIncrement)];
@@ -266,7 +266,7 @@ TEST_F(IndirectCommandsTest, LeaveNoArgumentsBehind) {
   [encoder dispatchThreadgroups:kOne threadsPerThreadgroup:kOne];
   expect_said("buffer 0, \"x\", is not bound (executeCommandsInBuffer leaves pipeline");
   dispatch(encoder, add, x);
-  // What is resident remains.
+  // Resident resources stay resident.
   [encoder executeCommandsInBuffer:commands withRange:NSMakeRange(0, 1)];
   [encoder endEncoding];
   run(on);

@@ -1,4 +1,4 @@
-// What orders indirect commands among each other, and against what is around them.
+// Tests the order of indirect commands, among each other and with the encoder's other commands.
 #include "tests/softmetal/unit/api_indirect.h"
 
 namespace softmetal {
@@ -24,14 +24,14 @@ TEST_F(IndirectHazards, AreConcurrentInOneExecution) {
     [last clearBarrier];
     run_in(type, commands, {x, y});
     expect_said("hazard: ");
-    // A barrier also holds for commands after its own.
+    // A barrier also orders the commands after its own command.
     [[commands indirectComputeCommandAtIndex:1] setBarrier];
     run_in(type, commands, {x, y});
     expect_nothing_said();
   }
 }
 
-// Bytes count for either argument, so that one kernel seems to use them twice.
+// A kernel uses the bytes of two overlapping arguments twice, which is no hazard.
 TEST_F(IndirectHazards, HaveNoHazardsWithThemselves) {
   id<MTLComputePipelineState> twice = indirect_pipeline(
       device, "kernel void twice(device int* x [[buffer(0)]], device int* y [[buffer(1)]]) "
@@ -74,7 +74,7 @@ TEST_F(IndirectHazards, AreOrderedAsDispatchesOutsideOfAnExecution) {
   }
 }
 
-// Metal does not say that they order anything else.
+// Metal does not specify that indirect barriers order commands outside the execution.
 TEST_F(IndirectHazards, AreNotOrderedWithOthersByTheirBarriers) {
   for (const MTLDispatchType type : {MTLDispatchTypeSerial, MTLDispatchTypeConcurrent}) {
     const auto check = [&] {

@@ -1,4 +1,4 @@
-// Misuses of indirect command buffers, each with what it is told.
+// Tests misuses of indirect command buffers, and their messages.
 #include "tests/softmetal/unit/api_indirect.h"
 
 namespace softmetal {

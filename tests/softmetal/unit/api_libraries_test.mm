@@ -1,4 +1,4 @@
-// Compiled libraries: what they spare, and what they refuse.
+// Tests compiled libraries: saved compilations, and refused files.
 #include "tests/softmetal/compile/cache.h"
 #include "tests/softmetal/compile/fields.h"
 #include "tests/softmetal/compile/files.h"

@@ -1,4 +1,4 @@
-// Residency sets: what is committed to them is resident, and nothing else.
+// Tests that exactly the committed members of residency sets are resident.
 #include "tests/softmetal/unit/api_fixture.h"
 
 namespace softmetal {
@@ -18,7 +18,7 @@ class Residency : public ApiTest {
     MTLResidencySetDescriptor* const d = [[MTLResidencySetDescriptor new] autorelease];
     return [[of newResidencySetWithDescriptor:d error:nullptr] autorelease];
   }
-  // Copies by addresses. Whether everything was resident.
+  // Copies by addresses. Returns whether all memory was resident.
   bool copies(bool uses_set = false) {
     contents<uint64_t>(arguments)[0] = [from gpuAddress];
     contents<uint64_t>(arguments)[1] = [to gpuAddress];
@@ -80,7 +80,7 @@ TEST_F(Residency, OfAHeapIsThatOfItsResources) {
   EXPECT_EQ(contents<int>(to)[0], 9);
 }
 
-// Otherwise a barrier for the buffer would not be about what is reached through its heap.
+// Hazards name the buffers, not their heap, so that barriers for the buffers order the accesses.
 TEST_F(Residency, HazardsInAHeapAreThoseOfItsResources) {
   MTLHeapDescriptor* const d = [[MTLHeapDescriptor new] autorelease];
   d.size = 1024;

@@ -1,4 +1,4 @@
-// Misuses of memory, each with what it is told.
+// Tests misuses of memory, and their messages.
 #include <cstdlib>
 
 #include "tests/softmetal/unit/api_fixture.h"
@@ -159,7 +159,7 @@ TEST_F(Resources, LiveUntilTheirCommandsAreDone) {
   [commands commit];
   expect_said("commit: the buffer was deallocated after commands that use it were encoded");
 
-  // Others retain what they use.
+  // Other command buffers retain the objects that they use.
   x = [device newBufferWithLength:16 options:0];
   commands = [queue commandBuffer];
   encoder = [commands blitCommandEncoder];

@@ -1,4 +1,4 @@
-// What programs compute through the Metal API.
+// Tests the results of programs that run through the Metal API.
 #include "tests/softmetal/unit/api_fixture.h"
 
 namespace softmetal {

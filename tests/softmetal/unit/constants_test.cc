@@ -1,4 +1,4 @@
-// Function constants: which kernels need a value.
+// Tests which kernels need the values of function constants.
 #include "tests/softmetal/unit/harness.h"
 
 namespace softmetal {
@@ -24,7 +24,7 @@ template <typename T> kernel void made(device T* x [[buffer(0)]]) { x[0] = T(a) 
 template [[host_name("made_int")]] kernel void made<int>(device int* x [[buffer(0)]]);
 )";
 
-// The kernels of the source that cannot be made with these values, and what they lack.
+// Returns the source's kernels that lack constants with these values, and the missing constants.
 std::map<std::string, std::string> missing(const std::map<int, std::string>& values) {
   CompileOptions options;
   options.constants = values;

@@ -1,5 +1,5 @@
-// Shaders in the styles of libraries, which people write: templates with instantiations, classes of
-// numbers, functions beside the standard library's.
+// Tests shaders in the styles of handwritten libraries: templates with instantiations, classes for
+// numbers, and functions with names of the standard library.
 #include <bit>
 
 #include "tests/softmetal/unit/foreign_shader.h"
@@ -37,7 +37,8 @@ TEST(Foreign, TemplatesOverSimdgroupMatrices) {
   Floats a(64), b(64), out(64);
   for (size_t i = 0; i < 64; ++i) {
     a[i] = static_cast<float>(i);
-    b[i] = i % 9 == 0 ? 1 : (i == 1 ? 5 : 0);  // the identity, and b[0][1], which is transposed
+    b[i] =
+        i % 9 == 0 ? 1 : (i == 1 ? 5 : 0);  // the identity, and 5 at b[0][1], which is transposed
   }
   Shader("templates_tile", "tile_f32")
       .buffer(0, a)

@@ -1,4 +1,4 @@
-// Shaders of unit/foreign/, run with arguments.
+// Runs shaders of unit/foreign/.
 #pragma once
 
 #include <fstream>
@@ -14,7 +14,7 @@ inline std::string read_shader(const std::string& name) {
   return std::string((std::istreambuf_iterator<char>(in)), {});
 }
 
-// A shader with arguments; what it must not do is a failure of the test.
+// A shader with arguments; a report of its execution fails the test.
 class Shader {
  public:
   Shader(const std::string& file, const std::string& kernel,
@@ -36,7 +36,7 @@ class Shader {
   }
   Arguments& arguments() { return arguments_; }
   const Function* function() const { return function_.get(); }
-  // For several orders of threads.
+  // Runs the shader with several orders of threads.
   void run(const Grid& grid) {
     ASSERT_NE(function_, nullptr);
     for (uint64_t seed : {0, 1, 2}) {

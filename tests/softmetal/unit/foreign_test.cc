@@ -1,5 +1,5 @@
-// Shaders in the styles of other compilers: SPIRV-Cross, Halide, TVM, naga, Slang, Tint, tinygrad.
-// Each runs, and gives what its source says.
+// Tests shaders in the styles of other compilers: SPIRV-Cross, Halide, TVM, naga, Slang, Tint,
+// tinygrad. Each runs and gives the expected values.
 #include <cmath>
 
 #include "tests/softmetal/unit/foreign_shader.h"
@@ -190,8 +190,8 @@ TEST(Foreign, SpirvShadowsAndLevels) {
   shader.buffer(0, out).arguments().textures = {{0, {&shadow}}, {1, {&cube}}, {2, {&color}}};
   RunOptions options;
   EXPECT_TRUE(dispatch(*shader.function(), shader.arguments(), {}, options).empty());
-  // 3 and 4 are not below 2.5; 1 is 1; of (3, 4, 2, 1) all but the last are at least 2; the level
-  // whose texels are as large as the longer gradient, half the image, is the second.
+  // 3 and 4 are not below 2.5; 1 is 1; of (3, 4, 2, 1), all but the last are at least 2. The level
+  // is the second one: its texels are as large as the longer gradient, half of the image.
   EXPECT_EQ(out, (Floats{0.5F, 1, 1 + 2 + 4, 40, 7, 0}));
   EXPECT_EQ(cells[4], 43U);
 }
@@ -215,11 +215,11 @@ TEST(Foreign, AlignedThreadgroupVariables) {
       .buffer(1, in)
       .bytes(2, n)
       .run({{1, 1, 1}, {4, 1, 1}});
-  // Rows of two, 1, 17, 33 and 49, then the first one's half, and 2.
+  // The sums of two elements are 1, 17, 33 and 49; half of the first is subtracted, and 2 added.
   EXPECT_EQ(sum[0], 1 + 17 + 33 + 49 - 0.5F + 2);
   Floats out(64), a(64), b(64);
   for (size_t i = 0; i < 64; ++i) a[i] = static_cast<float>(i);
-  // The identity, of which each thread has two neighbors of a row.
+  // The identity: each thread has two adjacent elements of a row.
   for (size_t lane = 0; lane < 32; ++lane) {
     const size_t quad = lane / 4, row = (quad & 4) + lane / 2 % 4,
                  column = (quad & 2) * 2 + lane % 2 * 2;

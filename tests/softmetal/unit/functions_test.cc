@@ -1,4 +1,4 @@
-// Functions of the standard library.
+// Tests functions of the standard library.
 #include <cmath>
 
 #include "tests/softmetal/unit/harness.h"

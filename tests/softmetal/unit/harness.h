@@ -1,4 +1,4 @@
-// Small MSL programs in tests.
+// Compiles and runs small MSL programs in tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace softmetal {
 
-// Compiles a program; a failure is one of the test.
+// Compiles a program; an error fails the test.
 std::shared_ptr<Library> compile_or_fail(const std::string& source,
                                          const CompileOptions& options = {});
 std::shared_ptr<Function> function_or_fail(const std::string& source, const std::string& name,
@@ -20,8 +20,8 @@ std::shared_ptr<Function> function_or_fail(const std::string& source, const std:
 // Compiles sources on all processors.
 std::vector<Compilation> compile_all(const std::vector<std::string>& sources);
 
-// A case of the standard library: statements that write to `device float* out` with one thread, and
-// what is there then.
+// A case of the standard library: statements that one thread runs, which write to `device float*
+// out`, and the expected values.
 struct ValueCase {
   const char* what;  // a sentence
   const char* body;
@@ -29,10 +29,10 @@ struct ValueCase {
 };
 std::ostream& operator<<(std::ostream& out, const ValueCase& c);
 
-// Runs the case `index` of a table; the kernels of a table are compiled together, once.
+// Runs case `index` of a table; all kernels of a table are compiled together, once.
 void check_value_case(const std::vector<ValueCase>& table, size_t index);
 
-// Runs a kernel over `values` as buffer 0, which it may change.
+// Runs a kernel with `values` as buffer 0, which the kernel may change.
 std::vector<Report> run_over(const Function& function, std::vector<float>& values, const Grid& grid,
                              const RunOptions& options = {});
 

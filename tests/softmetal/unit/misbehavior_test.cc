@@ -1,4 +1,4 @@
-// What threads must not do: each kernel runs and is reported.
+// Tests that errors of running kernels are reported.
 #include <algorithm>
 #include <set>
 
@@ -132,7 +132,7 @@ TEST_P(Misbehaviors, AreReported) {
 }
 INSTANTIATE_TEST_SUITE_P(All, Misbehaviors, testing::Range(size_t{0}, kMisbehaviors.size()));
 
-// An execution that failed leaves nothing behind for the next one.
+// A failed execution does not affect the next one.
 TEST(Misbehavior, DoesNotDisturbLaterDispatches) {
   std::string problem;
   const auto bad = library().function("case_0", problem);
@@ -146,7 +146,7 @@ TEST(Misbehavior, DoesNotDisturbLaterDispatches) {
   }
 }
 
-// The time limit counts what a threadgroup costs beside its kernel, and orders need no memory.
+// The time limit includes the overhead of threadgroups, and random orders of them need no memory.
 TEST(Misbehavior, OfGridsThatAreTooLargeForTheTimeLimit) {
   const auto function = function_or_fail("kernel void k(device float* out) {}", "k");
   for (const uint64_t seed : {0, 1}) {
@@ -160,7 +160,7 @@ TEST(Misbehavior, OfGridsThatAreTooLargeForTheTimeLimit) {
   }
 }
 
-// Each seed has an order of its own, in which every threadgroup comes once.
+// Each seed gives a different order, in which every threadgroup runs once.
 TEST(Dispatch, RunsEachThreadgroupOnce) {
   const auto function = function_or_fail(
       "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -180,7 +180,7 @@ TEST(Dispatch, RunsEachThreadgroupOnce) {
   EXPECT_EQ(orders.size(), 6U);
 }
 
-// Two halves of a word, each read and written by a thread of its own.
+// Two threads read and write different halves of a word.
 TEST(Races, AreNotAmongNeighborsInAWord) {
   const auto function = function_or_fail(
       "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -201,7 +201,7 @@ TEST(Races, AreNotAmongNeighborsInAWord) {
   }
 }
 
-// Barriers of simdgroups order what their threads do, and no others.
+// A simdgroup's barrier orders the accesses of its threads, but not of other threads.
 TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
   const char* source =
       "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -221,7 +221,7 @@ TEST(Races, AreOrderedBySimdgroupBarriersInsideOfOneSimdgroup) {
   EXPECT_TRUE(has_errors(run_over(*far, values, {{1, 1, 1}, {64, 1, 1}})));
 }
 
-// What was read before such a barrier is not read after it.
+// A read before a simdgroup's barrier does not race with a write after it.
 TEST(Races, EndAtSimdgroupBarriers) {
   const auto function = function_or_fail(
       "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -237,7 +237,8 @@ TEST(Races, EndAtSimdgroupBarriers) {
   EXPECT_EQ(values[7], 3);
 }
 
-// One thread adds up in threadgroup memory, and the optimizer may not let others read it before.
+// One thread sums in threadgroup memory; the optimizer must not move other threads' reads before
+// the barrier.
 TEST(Races, AreNotMadeByReadsThatTheOptimizerMoves) {
   const auto k = function_or_fail(
       "#include <metal_stdlib>\nusing namespace metal;\n"
@@ -257,7 +258,7 @@ TEST(Races, AreNotMadeByReadsThatTheOptimizerMoves) {
   }
 }
 
-// The search for hazards between dispatches asks what each one touched.
+// The search for hazards between dispatches uses the touched bytes.
 TEST(Touched, AreTheBytesThatAKernelReadsAndWrites) {
   const auto k = function_or_fail(
       "kernel void k(device float* out, uint i [[thread_position_in_grid]]) { out[i + 8] = out[i] "

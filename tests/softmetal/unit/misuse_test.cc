@@ -1,4 +1,4 @@
-// What is refused when a program is compiled: each misuse with the line and a part of the message.
+// Tests errors at compilation: each misuse with the line and a part of the message.
 #include "tests/softmetal/unit/harness.h"
 
 namespace softmetal {
@@ -6,7 +6,7 @@ namespace {
 
 struct Misuse {
   const char* what;
-  const char* source;  // behind two lines of prologue
+  const char* source;  // follows two lines of prologue
   int line;            // of the source, from 1
   const char* message;
   int version = 320;
@@ -153,7 +153,7 @@ const std::vector<Misuse> kMisuses = {
     {"a function constant has one index",
      "constant int a [[function_constant(0)]];\nconstant int b [[function_constant(0)]];", 2,
      "declared twice"},
-    // What the language lacks.
+    // Features that the language lacks.
     {"there is no double", "kernel void k() {\ndouble x = 1; }", 2, "\"double\" is not supported"},
     {"there is no recursion",
      "float f(int n) { return n > 0 ? f(n - 1) : 0.0f; }\nkernel void k(device float* a) { a[0] = "

@@ -1,4 +1,4 @@
-// The two programs: softmetal-compile and softmetal-run.
+// Tests the programs softmetal-compile and softmetal-run.
 #include <unistd.h>
 
 #include <cstring>
@@ -118,13 +118,13 @@ TEST_F(Programs, BindConstantsAndTexturesOfArgumentBuffers) {
     EXPECT_EQ(read("out.npy"), (std::vector<float>{11, 22, 0, 0}));
     write("out.npy", "'<f4'", "(4,)", std::vector<float>(4));
   }
-  // Constants that are left out are zero.
+  // Omitted constants are zero.
   const auto r = run("softmetal-run", {"k.metal", "packs::apply", "--threads", "2",
                                        "--argument-buffer", "0=in.npy,out.npy,image.npy"});
   EXPECT_EQ(r.status, 0) << r.errors;
   EXPECT_EQ(read("out.npy"), (std::vector<float>{1, 2, 0, 0}));
 }
-// Kernels get C order and little-endian; the files keep theirs.
+// Kernels get C order and little-endian; files keep their own order.
 TEST_F(Programs, TakeArraysOfAllOrdersAndRecords) {
   write("columns.npy", "'<f4'", "(2, 3)", std::vector<float>{1, 4, 2, 5, 3, 6}, "True");
   const std::vector<std::string> scale = {"k.metal",      "scale",         "--threads=4",
@@ -231,7 +231,7 @@ TEST_F(Programs, SayThatTheyNeedATemporaryFolder) {
     EXPECT_NE(r.errors.find("no temporary folder can be written"), std::string::npos) << r.errors;
   }
 }
-// The linker finds what the token pass does not see.
+// The linker finds undefined functions that the token pass misses.
 TEST_F(Programs, NameFunctionsThatAreNotDefined) {
   std::ofstream(folder_ + "/local.metal") << "kernel void k() {\n  void g(int);\n  g(1);\n}\n";
   const auto r = run("softmetal-run", {"local.metal", "k"});
@@ -243,7 +243,7 @@ TEST_F(Programs, NameFunctionsThatAreNotDefined) {
   EXPECT_EQ(run("softmetal-run", {"host.metal", "k"}).errors,
             "softmetal-run: function \"abort()\" is declared, but not defined\n");
 }
-// What a kernel did before it failed is not written.
+// The results of a kernel that failed are not written.
 TEST_F(Programs, DoNotWriteWhatAKernelLeftThatFailed) {
   const auto r = run("softmetal-run", {"k.metal", "add", "--groups", "5", "--argument-buffer",
                                        "0=out.npy,in.npy", "--seed", "0"});

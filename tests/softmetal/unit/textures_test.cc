@@ -117,7 +117,7 @@ TEST(Textures, AreReadAndWritten) {
   EXPECT_TRUE(run("copy2d", with({&in, &to}), {{3, 2, 1}, {1, 1, 1}}).empty());
   EXPECT_EQ(in.memory, to.memory);
 }
-// Outside, reads give 0 and writes are dropped; both are told if asked for.
+// Outside, reads give 0 and writes are dropped; an option reports both.
 TEST(Textures, HaveNothingOutside) {
   Image in(TextureKind::T2d, PixelFormat::R32Float, 2, 2),
       to(TextureKind::T2d, PixelFormat::R32Float, 2, 2);
@@ -239,7 +239,7 @@ TEST(Textures, CountAtomically) {
   EXPECT_EQ(t.as<uint32_t>()[1], 31U);
 }
 
-// Reports of textures that do not fit.
+// Textures that do not fit their parameters are reported.
 TEST(TextureMisuse, AreReportedBeforeTheKernelRuns) {
   Image array(TextureKind::T2dArray, PixelFormat::R32Float, 1, 1),
       number(TextureKind::T2d, PixelFormat::R32Float, 1, 1),
@@ -268,7 +268,7 @@ TEST(TextureMisuse, OfArgumentBuffersIsReportedWhenUsed) {
   EXPECT_NE(print_reports(run("argument", a)).find("uses a texture that is not resident"),
             std::string::npos);
   a.resident_textures = {&t.texture};
-  EXPECT_TRUE(has_errors(run("argument", a)));  // the buffer is not resident either
+  EXPECT_TRUE(has_errors(run("argument", a)));  // the buffer is not resident yet, either
   a.resident = {{out.data(), 4}};
   EXPECT_TRUE(run("argument", a).empty());
   EXPECT_EQ(out[0], 2);
@@ -304,7 +304,7 @@ const FormatCase kFormatCases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(All, Formats, testing::ValuesIn(kFormatCases));
 
-// Conversions between half and float agree with those of the compiler, for all values of half.
+// Conversions between half and float agree with the compiler's, for all values of half.
 TEST(Half, ConvertsThroughFloatWithoutLoss) {
   for (uint32_t h = 0; h < 65536; ++h) {
     const float f = float_of_half(static_cast<uint16_t>(h));

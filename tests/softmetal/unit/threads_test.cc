@@ -1,4 +1,4 @@
-// Threadgroups, simdgroups and the builtins of kernels.
+// Tests threadgroups, simdgroups and the builtins of kernels.
 #include <cmath>
 
 #include "tests/softmetal/unit/harness.h"
@@ -170,7 +170,7 @@ TEST(Threads, ShareMemoryThatIsZeroAtFirstIfTheProgramSaysSo) {
 TEST(Threads, HavePointersOfTheirOwnToOtherMemory) {
   EXPECT_EQ(run("pointers", {3, 4}, {{1, 1, 1}, {2, 1, 1}}), (std::vector<float>{4, 3}));
 }
-// Whatever the order of threads, barriers make them agree.
+// With barriers, the result is the same for every order of threads.
 TEST(Threads, ShareMemoryAcrossBarriersInEveryOrder) {
   for (uint64_t seed : {0, 1, 2, 3}) {
     RunOptions options;
@@ -187,11 +187,11 @@ TEST(Threads, CountByAtomicsOfThreadgroupMemory) {
   EXPECT_EQ(run("counted", std::vector<float>(8), {{1, 1, 1}, {8, 1, 1}}),
             std::vector<float>(8, 28));
 }
-// Without alignas(16), the accesses of four floats would be reported.
+// Without alignas(16), accesses to four floats would be reported as misaligned.
 TEST(Threads, HaveArraysThatAreAlignedAsTheySay) {
   EXPECT_EQ(run("aligned", std::vector<float>(4), {}), (std::vector<float>{1, 2, 3, 4}));
 }
-// A thread that spins on an atomic lets the others go on.
+// A thread that spins on an atomic lets the others continue.
 TEST(Threads, WaitForAtomicsOfOthers) {
   for (uint64_t seed : {0, 1, 2}) {
     RunOptions options;
@@ -202,7 +202,7 @@ TEST(Threads, WaitForAtomicsOfOthers) {
 
 struct SimdCase {
   const char* kernel;
-  // What thread i of 64 has with simdgroups of w threads.
+  // The value of thread i of 64, with simdgroups of w threads.
   float (*expected)(int i, int w);
 };
 class Simdgroups : public testing::TestWithParam<SimdCase> {};
@@ -245,7 +245,7 @@ const SimdCase kSimdCases[] = {
 INSTANTIATE_TEST_SUITE_P(All, Simdgroups, testing::ValuesIn(kSimdCases),
                          [](const auto& test) { return std::string(test.param.kernel); });
 
-// 2 I times b, plus I.
+// (2 I) b + I.
 TEST(SimdgroupMatrix, MultipliesAndAccumulates) {
   const auto out = run("tiles", std::vector<float>(64), {{1, 1, 1}, {32, 1, 1}});
   for (size_t i = 0; i < 64; ++i)

@@ -1,4 +1,4 @@
-// Scalars, vectors, packed vectors and matrices.
+// Tests scalars, vectors, packed vectors and matrices.
 #include <cmath>
 
 #include "tests/softmetal/unit/harness.h"
