@@ -1,8 +1,8 @@
-"""Runs clang-tidy on the sources that are not known to be clean.
+"""Run clang-tidy on the sources that are not known to be clean.
 
 A clean source leaves an empty file in build/tidy, named by a hash of its text, of our headers that
-it includes, of its flags and of the checks; the next run skips it. Comments and layout do not
-count, except for comments that turn a check off. The script needs a configured build folder but no
+it includes, of its flags and of the checks; the next run skips it. The hash ignores layout and
+comments, except comments that turn a check off. The script needs a configured build folder but no
 compiled files: precompiled headers are removed from the flags.
 """
 
@@ -65,7 +65,7 @@ def key(file: Path, command: str, common: bytes) -> str:
 
 
 def single_sources(database: Path) -> list[dict[str, str]]:
-    """Return the entries of a database; a unity source is replaced by those that it includes."""
+    """Return a database's entries; replace a unity source by the sources that it includes."""
     entries: list[dict[str, str]] = []
     for entry in json.loads(database.read_text()):
         unity = entry["file"]
@@ -81,7 +81,7 @@ def single_sources(database: Path) -> list[dict[str, str]]:
 def run(tidy: str, database: Path, file: Path) -> subprocess.CompletedProcess[str]:
     """Check one source."""
     options = [
-        "-Wno-unknown-warning-option",  # the database may be from GCC
+        "-Wno-unknown-warning-option",  # the database may have GCC's options
         "-Wno-deprecated-declarations",  # libstdc++'s own std::stable_sort, seen by clang
         "-Wshadow",
     ]

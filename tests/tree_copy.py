@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @dataclass(frozen=True)
 class Fault:
-    """Replaces the only occurrence of `before` in a source by `after`."""
+    """A change of a source: the only occurrence of `before` becomes `after`."""
 
     name: str
     source: str
     before: str
     after: str
-    explained: str = ""  # why no test can notice it
+    explained: str = ""  # why no test can notice the fault
 
     def apply(self, text: str) -> str:
         """Return the changed source."""
@@ -29,7 +29,7 @@ class Fault:
 
 
 class TreeCopy:
-    """The tracked and new files of the checkout, and the Python module built from them."""
+    """A copy of the checkout's tracked and new files, and its build of the Python module."""
 
     def __init__(self, folder: Path, flags: str) -> None:
         self.folder, self.build, self._flags = folder, folder / "build", flags

@@ -1,4 +1,4 @@
-// Tests that sizes are short, and that rounding never writes 1024 of a unit.
+// Tests that texts of sizes are short, and that rounding never gives 1024 of a unit.
 #include "support/byte_text.h"
 
 #include <gtest/gtest.h>

@@ -29,7 +29,7 @@ TEST(Codes, AreFourDigits) {
   EXPECT_EQ(code_text(static_cast<Code>(7)), "TL0007");
 }
 
-// The codes are in order: each row has a larger number than the row before, and a text.
+// The codes increase from row to row, and each has a text.
 TEST(Codes, AreUniqueSortedAndDescribed) {
   const std::span<const CodeInfo> codes = all_codes();
   ASSERT_GE(codes.size(), 50U);
@@ -83,7 +83,7 @@ TEST(Render, LeavesOutALineItCannotShow) {
             "error[TL2001]: unknown scope 'texure'\n  help: use 'texture'");
 }
 
-// A column past the end of the line, as a carriage return inside it gives, is shown at its end.
+// A column past the end of the line, for example after a carriage return, is shown at the end.
 TEST(Render, ShowsAColumnAfterTheLine) {
   const std::string line(200, 'x');
   for (const int column : {1, 150, 200, 201, 260, 100'000}) {

@@ -75,7 +75,7 @@ TEST_F(Dump, IsAFileOfItsOwn) {
   }
 }
 
-// Old dumps do not fill the temporary directory; files of other names, and links, are not ours.
+// The oldest dumps are deleted, but no files with other names, and no links.
 TEST_F(Dump, DeletesTheOldestOnes) {
   const auto write = [&](const std::string& name, int age) {
     std::ofstream(folder_ / name) << "old";
@@ -96,7 +96,7 @@ TEST_F(Dump, DeletesTheOldestOnes) {
   EXPECT_EQ(files().size(), kKeptDumps + 3);
 }
 
-// If the file cannot be written, or there is no text, the error stays as it was.
+// If the file cannot be written, or there is no text, the error does not change.
 TEST_F(Dump, DoesNotHideTheError) {
   const auto fails = []() -> std::string { throw InternalError("nor can it be printed"); };
   EXPECT_STREQ(with_dump(InternalError("it failed"), "", fails).what(), "it failed");

@@ -21,7 +21,7 @@ TEST(FunctionRef, CallsWhatItBorrows) {
   EXPECT_EQ(calls, 2);
 }
 
-// The callable itself is used, not a copy of it.
+// A call runs the referenced callable itself, not a copy.
 TEST(FunctionRef, KeepsTheStateOfTheCallable) {
   struct Counter {
     int count = 0;

@@ -1,4 +1,4 @@
-// Tests the table of formats.
+// Tests the table of kernel formats.
 #include "support/kernel_format.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace texloom {
 namespace {
 
-// Each property decides something: source is left out on demand, native code by default.
+// The properties decide what is omitted: source on demand, native code by default.
 TEST(KernelFormat, HasProperties) {
   for (const KernelFormatTraits& each : kernel_formats())
     EXPECT_EQ(&traits_of(each.format), &each) << each.name;

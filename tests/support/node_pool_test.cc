@@ -40,7 +40,7 @@ TEST(NodePool, BlocksAreApart) {
   for (const auto& [memory, bytes] : blocks) node_pool::release(memory, bytes);
 }
 
-// A thread may drop a node that another thread made, even after that thread has ended.
+// A thread may free a node of another thread, even after that thread has ended.
 TEST(NodePool, BlocksMoveBetweenThreads) {
   std::vector<void*> blocks;
   std::thread maker([&] {
@@ -62,7 +62,7 @@ struct Held : RefCounted {
   Ref<Held> next;
 };
 
-// The destructor of a thread_local variable releases nodes after younger variables are gone.
+// A thread_local variable may release nodes in its destructor, when the thread's list is gone.
 TEST(NodePool, NodesOutliveTheListsOfTheirThread) {
   std::thread thread([] {
     thread_local Ref<Held> kept;

@@ -16,7 +16,7 @@ lower::Lowering parsed(const std::string& placeholder, const std::string& direct
       "p.tl");
 }
 
-// Symbolic shapes get their numbers from the call.
+// The call gives the extents of symbolic shapes.
 TEST(Invocation, SymbolsAreNumbersOfTheCall) {
   const auto arguments =
       arguments_at_call(parsed("placeholder X: float32[n * 2, 3]"), {{}, {{"n", 4}}});

@@ -29,7 +29,7 @@ Bytes floats(const std::vector<double>& values) {
   return bytes;
 }
 
-// The bound of the first element of Y.
+// Returns the bound of the first element of Y.
 std::optional<double> bound(const std::string& compute, const std::vector<double>& x) {
   const auto bounds =
       rounding_bound(parsed_compute(compute), {{floats(x), std::nullopt}}, kBoundSteps);
@@ -47,7 +47,7 @@ TEST(RoundingBound, IsNotZeroWhereASumMayRound) {
   EXPECT_GT(bound(kSum, {16777216, -16777216, 1, 0}).value(), 0);
 }
 
-// The bound grows with the sum of absolute values, even if they cancel.
+// The bound grows with the sum of absolute values, even if terms cancel.
 TEST(RoundingBound, GrowsWithMagnitudes) {
   const double small = bound(kSum, {0.1, -0.1, 0.1, -0.1}).value();
   EXPECT_GT(small, 0);
@@ -78,7 +78,7 @@ TEST(RoundingBound, IsUnknownAfterAFunction) {
   EXPECT_EQ(bound("compute Y(i < 4): float32 = exp(X[i]) + 0.5", {1, 2, 3, 4}), std::nullopt);
 }
 
-// A rounded value may decide differently.
+// A rounded value may change the decision of a condition.
 TEST(RoundingBound, IsUnknownWhereInexactValuesDecide) {
   const std::string choice = "compute Y(i < 4): float32 = select(X[i] < X[3], 0.5, 1.5)";
   EXPECT_EQ(bound(choice, {0.1, 0.2, 0.3, 0.4}), std::nullopt);

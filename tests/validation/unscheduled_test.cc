@@ -1,4 +1,4 @@
-// The oracle: the values of the computes, independent of the schedule.
+// Tests the oracle: the values of the computes, independent of the schedule.
 #include "validation/unscheduled.h"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ struct RowSums {
   });
 };
 
-// Caches and splits do not appear.
+// The oracle's loops have no caches and splits.
 TEST(Unscheduled, Loops) {
   const RowSums rows;
   Te te({rows.b});
@@ -105,7 +105,7 @@ TEST(Unscheduled, Temporaries) {
 )");
 }
 
-// Axes that do not begin at 0 or are not int32, and an index that is not int32.
+// Axes may begin at other values than 0; axes and indices may have other types than int32.
 TEST(Unscheduled, Axes) {
   const Tensor a = placeholder("A", {8}, ir::Type::i(8));
   const IterVar k = make_iter_var(ir::make_var("k", ir::kInt64), ir::make_int(2), ir::make_int(3),
@@ -147,7 +147,7 @@ TEST(Unscheduled, ReadsOutOfRange) {
             "(te.py:4)");
 }
 
-// B[0] and sums that include B[0] are undefined; C has only the others.
+// B[0] reads outside, so B[0] and sums with B[0] are undefined; C needs only other elements.
 TEST(Unscheduled, ElementsThatNobodyNeeds) {
   const Tensor a = placeholder("A", {4});
   const Tensor b = compute("B", {5}, [&](const Exprs& i) { return at(a, {i[0] - 1}); });

@@ -51,7 +51,7 @@ TEST(Versions, AllComputeTheSame) {
   }
 }
 
-// Before stage kernels, threads run one after another, so private memory is not separate.
+// Before the stage `kernels`, threads run in sequence and share private memory.
 TEST(Versions, PartsOfAReductionOverThreadsRunInKernelsAlone) {
   const auto found = versions(
       "compute Y(i < 1): int32 = reduce(sum, [k < 8], X[k])\n  output\n"

@@ -1,1 +1,1 @@
-"""Computations and schedules as users of te write them, with NumPy references, for tests."""
+"""Computations and schedules in the style of te's users, with NumPy references, for tests."""

@@ -13,9 +13,9 @@ UNDERFLOW = {"float16": 2.0**-25, "float32": 2.0**-126, "float64": 2.0**-1022}
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of products in float64, and the sums of the products' absolute values.
+    """Exact sums of products, in float64, and the sums of the products' absolute values.
 
-    `terms` bounds the number of roundings that a term goes through: usually the number of terms
+    `terms` bounds the number of roundings of a term: usually the number of terms
     (Higham, "Accuracy and Stability of Numerical Algorithms", section 3.1), plus one for each
     rounded factor.
     """
@@ -50,5 +50,5 @@ def assert_sums(got, sums, accumulate="float32"):
 
 
 def small_integers(rng, shape, dtype):
-    """Return values whose short sums of products are exact in every dtype here, in any order."""
+    """Return values whose short sums of products are exact in every tested dtype, in any order."""
     return rng.integers(-3, 4, size=shape).astype(dtype)

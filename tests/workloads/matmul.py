@@ -1,4 +1,4 @@
-"""NumPy references for products of matrices of texels."""
+"""NumPy references for products of matrices whose elements are texels."""
 
 import numpy as np
 
