@@ -83,7 +83,7 @@ def test_a_capture_has_the_run(folder, monkeypatch, capsys):
     assert main([*RUN, *CAPTURE]) == 0, capsys.readouterr().err
     calls = (folder / "p.gputrace/calls.txt").read_text()
     assert calls.count("the kernel is") == 1
-    Path("model.onnx").unlink()  # nobody gets as far as the model
+    Path("model.onnx").unlink()  # the refusal comes before the model is read
     told = refused(capsys, *CAPTURE)
     assert "p.gputrace is there already" in told and "help: remove it" in told
 
@@ -105,7 +105,7 @@ def test_a_capture_ends_with_a_run_that_fails(folder, monkeypatch, capsys):
 @metal
 def test_the_environment_must_allow_captures(folder, monkeypatch, capsys):
     monkeypatch.delenv("METAL_CAPTURE_ENABLED", raising=False)
-    Path("model.onnx").unlink()  # nobody gets as far as the model
+    Path("model.onnx").unlink()  # the refusal comes before the model is read
     told = refused(capsys, *CAPTURE)
     assert "does not let this process capture" in told
     assert "help: set METAL_CAPTURE_ENABLED=1" in told
@@ -115,7 +115,7 @@ def test_the_environment_must_allow_captures(folder, monkeypatch, capsys):
 @metal
 def test_a_capture_needs_a_folder(monkeypatch, capsys):
     monkeypatch.setenv("METAL_CAPTURE_ENABLED", "1")
-    Path("model.onnx").unlink()  # nobody gets as far as the model
+    Path("model.onnx").unlink()  # the refusal comes before the model is read
     told = refused(capsys, *CAPTURE[:-1], "--profile-file=missing/p.gputrace")
     assert "there is no folder missing" in told
 

@@ -16,7 +16,7 @@ NUMPY = {"maximum": np.maximum, "minimum": np.minimum}
 
 
 def rows(dtype="float32"):
-    """Return rows that contain a NaN or infinity, that consist of it alone, and of numbers only."""
+    """Return rows with one NaN or infinity, rows of NaN or infinity only, and rows of numbers."""
     values = np.random.default_rng(4).integers(-9, 10, (ROWS, COLUMNS)).astype(dtype)
     if values.dtype.kind != "f":
         return values

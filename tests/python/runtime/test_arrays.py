@@ -91,7 +91,7 @@ def test_copyfrom(dev):
 
 
 def test_copies_are_copies(dev):
-    """Neither side sees later changes to the other."""
+    """Later changes to an array do not affect its copies, and vice versa."""
     host = np.zeros(4, "float32")
     array = tvm.nd.array(host, dev)
     host[:] = 1

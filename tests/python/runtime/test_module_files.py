@@ -108,7 +108,7 @@ def test_tensors_of_one_name(dev, tmp_path):
 
 
 def test_numbers_keep_their_positions(dev, tmp_path):
-    """A symbol, and a scalar of a type that kernels do not take, stand between arrays."""
+    """Between arrays, a loaded function takes a symbol and a scalar of a type that kernels lack."""
     n, factor = te.var("n"), te.var("factor", "float16")
     x = te.placeholder((n,), name="X", dtype="float16")
     y = te.compute((n,), lambda i: x[i] * factor, name="Y")

@@ -78,7 +78,7 @@ def test_readers_in_every_form(form):
 
 
 def test_both_readers_of_a_texture(run):
-    """One kernel fills the texture; both others read only the texture."""
+    """One kernel fills the texture; the readers' kernels read only the texture."""
     x, a, b, s = two_readers()
     cache = s.cache_read(x, "texture", [a, b])
     s[cache].bind(s[cache].op.axis[0], block())
@@ -182,7 +182,7 @@ def test_intermediate_tensor_as_argument(run):
 
 
 def test_only_what_is_read_is_cached(run):
-    """This holds at the root as well: readers of two rows get a texture of two rows."""
+    """A cache at the root has only the rows that readers need: here a texture of two rows."""
     x = te.placeholder((6, 8), name="X")
     y = te.compute((2, 8), lambda i, j: x[i + 3, j], name="Y")
     s = te.create_schedule(y.op)
@@ -208,7 +208,7 @@ def test_second_cache_of_one_scope_has_a_name_of_its_own():
     [("warp", "shared"), *((f"wmma.{part}", "local") for part in ("matrix_a", "accumulator"))],
 )
 def test_scopes_of_a_warp(run, scope, means):
-    """They are accepted: a warp's memory becomes the block's, a fragment the thread's."""
+    """Scopes of a warp are accepted: warp memory becomes shared, a fragment becomes local."""
     a = te.placeholder((4, 8), name="A")
     b = te.compute((4, 8), lambda i, j: a[i, 7 - j] + 1, name="B")
     s = te.create_schedule(b.op)

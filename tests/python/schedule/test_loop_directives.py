@@ -264,7 +264,7 @@ def test_vectorize_with_a_guard_that_differs_by_lane(run):
 
 
 def test_vectorize_around_a_vector(run):
-    """Of two nested loops, the inner one becomes vectors."""
+    """If two nested loops are vectorized, only the inner loop becomes vectors."""
     x, y, s = elementwise((3, 8, 4))
     i, j, k = s[y].op.axis
     s[y].bind(i, block())

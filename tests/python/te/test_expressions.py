@@ -319,7 +319,7 @@ def test_equality_of_tensors_without_axes():
 
 
 def test_tensor_without_axes_is_an_expression(run):
-    """It can be used directly as an expression; `A()` reads it as well."""
+    """A tensor without axes can be used as an expression; `A()` reads it, too."""
     a, x = te.placeholder((), name="A"), te.placeholder((6,), name="X")
     y = te.compute((6,), lambda i: te.if_then_else(a > 1, x[i] * a, x[i] + a()), name="Y")
     s = te.create_schedule(y.op)

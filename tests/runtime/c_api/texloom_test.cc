@@ -135,7 +135,7 @@ TEST_F(CApiTest, ErrorsHaveCodesAndTexts) {
   EXPECT_EQ(text_of(texloom_find_output(executor_, "x", &number)),
             "2: no output \"x\"; there are: out");
   EXPECT_EQ(number, 5U);
-  // No array has so many elements; the call must refuse the number without reading the array.
+  // The number exceeds the array's length; the call must refuse it without reading the array.
   EXPECT_EQ(text_of(texloom_set_shape(executor_, 0, extents, SIZE_MAX / 8)),
             "1: a shape of 2305843009213693951 axes; at most 32 are allowed");
 }

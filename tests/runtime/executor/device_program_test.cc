@@ -170,7 +170,7 @@ TEST(DeviceProgramPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   EXPECT_THAT(status, fails_with(StatusCode::DeviceError, "the group fails"));
 }
 
-// Kernels get the call's scalars in the order of their own parameters, newly set at each call.
+// A kernel gets scalars in the order of its own parameters; each call sets all of them again.
 TEST_F(DeviceProgramTest, Scalars) {
   const char* source = R"(
     __kernel void scale(float factor, __global float* x, long offset) {

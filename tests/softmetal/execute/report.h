@@ -14,7 +14,7 @@ enum class ReportKind {
   OutOfBounds,    // an access outside of all memory that the kernel may use
   Misaligned,     // an address that is no multiple of the type's alignment
   ReadOnly,       // a write to memory that is only read
-  Uninitialized,  // a read of threadgroup memory that nobody has written
+  Uninitialized,  // a read of threadgroup memory that was never written
   Race,           // accesses of two threads without a barrier between
   Barrier,        // threads that wait at different barriers, or have ended
   Simdgroup,      // lanes that wait at different calls, or have ended

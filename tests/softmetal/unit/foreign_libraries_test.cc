@@ -37,8 +37,7 @@ TEST(Foreign, TemplatesOverSimdgroupMatrices) {
   Floats a(64), b(64), out(64);
   for (size_t i = 0; i < 64; ++i) {
     a[i] = static_cast<float>(i);
-    b[i] =
-        i % 9 == 0 ? 1 : (i == 1 ? 5 : 0);  // the identity, and 5 at b[0][1], which is transposed
+    b[i] = i % 9 == 0 ? 1 : (i == 1 ? 5 : 0);  // the identity with b[0][1] = 5; used transposed
   }
   Shader("templates_tile", "tile_f32")
       .buffer(0, a)

@@ -9,7 +9,7 @@
 // host's counterpart.
 struct __sm_description {
   ulong size;       // of the pointee of a pointer or reference, else of the value
-  ulong alignment;  // likewise
+  ulong alignment;  // of the pointee or value, like `size`
   uint space;       // 0 a value, 1 device, 2 constant, 3 threadgroup
   uint writable;    // whether the program may write through it
   uint type;        // of a texture: kind, element and access; else 0

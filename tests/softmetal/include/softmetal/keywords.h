@@ -1,13 +1,12 @@
 // MSL's keywords that C++ for OpenCL spells differently. This file comes first in the precompiled
 // header. Its macros also apply to the program, whose own macros are expanded already.
 //
-// Address spaces. Two objects may only be of one space, so that clang refuses wrong conversions:
+// Address spaces. Each has its own space in clang, which therefore refuses wrong conversions:
 //   constant     const __global: the only space in which clang allows variables of program scope
-//   device       address space 0 of the target: to the language a space of its own, to LLVM the
-//   flat
-//                one, so that accesses can be instrumented
+//   device       address space 0 of the target: a separate space to the language, but LLVM's flat
+//                space, so that accesses can be instrumented
 //   threadgroup  __local
-//   thread       __private, in which local variables are
+//   thread       __private, the space of local variables
 // Each converts to __generic, which is the space of `this` in methods of this library.
 #pragma once
 
