@@ -131,7 +131,7 @@ def test_the_check_rejects_overlaps_and_offsets_that_are_not_aligned(write):
 
 @pytest.mark.parametrize("name", ["F", "G", "K"])
 def test_minimalloc(name):
-    """Hard instances that the search places quickly; the C++ tests place all."""
+    """Hard instances that the search places quickly; the C++ tests place all instances."""
     path = INSTANCES / f"{name}.1048576.csv"
     plan = plan_csv(path, capacity=1048576)
     assert plan["bytes"] == plan["lower_bound_bytes"] == 1048576

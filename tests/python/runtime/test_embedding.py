@@ -81,7 +81,7 @@ def program_of_hal():
     ("page", "program_text", "out"),
     [
         ("hal.md", program_of_hal(), "510\n"),
-        # All blocks of the page are one program.
+        # All code blocks of the page together are one program.
         ("custom_operators.md", "".join(cpp_blocks("custom_operators.md")), "-0.5 -2 -4.5 -8\n"),
     ],
     ids=["hal", "custom_operators"],

@@ -38,7 +38,7 @@ class FaultWorkload {
   Status load();
   // Creates an executable with an error that the driver finds without its compiler.
   Status build_bad();
-  // Submits to the first queue and waits for its semaphore, which reports the same error.
+  // Submits to the first queue and waits. Checks that the signaled semaphore gives the same error.
   Status submit(const std::shared_ptr<CommandBuffer>& commands);
   // Uses two parts of one buffer, and a texture.
   Status dispatch();
