@@ -150,15 +150,19 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
     kinds = _checked_parameters(function)
     signature = inspect.signature(function) if kinds else inspect.Signature()
 
+    positional = [n for n, p in signature.parameters.items() if p.kind <= p.POSITIONAL_OR_KEYWORD]
+
     def check_kinds(args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        try:
-            given = signature.bind(*args, **options).arguments
-        except TypeError:
-            return  # the call itself will raise it
-        for name, kind in kinds.items():
-            if name in given and not kind.accepts(given[name]):
-                problem = f"{name} is {shown(given[name])}, not {kind.words}"
-                refuse("BadArgument", f"{function.__name__}: {problem}", kind.help)
+        for name, value in (*zip(positional, args, strict=False), *options.items()):
+            kind = kinds.get(name)
+            if kind is None or kind.accepts(value):
+                continue
+            try:
+                signature.bind(*args, **options)
+            except TypeError:
+                return  # the call itself will raise it
+            problem = f"{name} is {shown(value)}, not {kind.words}"
+            refuse("BadArgument", f"{function.__name__}: {problem}", kind.help)
 
     @functools.wraps(function)
     def call(*args: Any, **options: Any) -> Any:

@@ -58,9 +58,10 @@ def plain(extent: Any) -> Extent:
     """Return an extent as a number, or as an expression in the normal form."""
     if isinstance(extent, int):
         return extent
-    if number_of(extent) is None:
-        extent = analyzer_of(extent).simplify(extent)
     number = number_of(extent)
+    if number is None:
+        extent = analyzer_of(extent).simplify(extent)
+        number = number_of(extent)
     return _KNOWN.setdefault(_structure(extent), extent) if number is None else number
 
 

@@ -29,7 +29,7 @@ from .kernel_library import KernelLibrary
 from .node_functions import (
     Compute,
     ScheduleFunction,
-    check_functions,
+    check_schedule,
     scheduled,
 )
 from .precision import Precision, check_precision
@@ -178,7 +178,7 @@ class Graph:
         """
         check_name("node", name)
         self._check_inputs(name, inputs)
-        check_functions(name, compute, len(inputs), schedule)
+        check_schedule(name, schedule)
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         check_scopes(name, scopes, len(inputs) + len(made), costs)
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
@@ -225,7 +225,6 @@ class Graph:
         check_name("node", name)
         check_name("node's operation", op)
         self._check_inputs(name, inputs)
-        check_functions(name, compute, len(inputs))
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
         outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -45,24 +45,30 @@ def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> No
         refuse(_BAD, f"{what} cannot be called as {call}: {error}", f"define it as def {call}")
 
 
-def _called(what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function; errors name it as `what`."""
+def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Call a function with arguments, by the names that messages give them.
+
+    Errors name the function as `what`.
+    """
     try:
-        return function(*arguments)
-    except TVMError as error:
-        raise with_note(error, f"in {what}") from None
+        return function(*arguments.values())
     except (InternalError, Warning):
         raise
     except Exception as error:
-        trace = error.__traceback__
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = f", at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
-        message = f"{what} raised {type(error).__name__}: {error}{place}"
-        try:
-            refuse(_BAD, message, "correct the function at the place of the exception")
-        except TVMError as refusal:
-            raise refusal from error
+        failure = error
+    if isinstance(failure, TypeError):  # perhaps the number of arguments
+        _check_parameters(what, function, list(arguments))
+    if isinstance(failure, TVMError):
+        raise with_note(failure, f"in {what}") from None
+    trace = failure.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f", at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}" if trace else ""
+    message = f"{what} raised {type(failure).__name__}: {failure}{place}"
+    try:
+        refuse(_BAD, message, "correct the function at the place of the exception")
+    except TVMError as refusal:
+        raise refusal from failure
 
 
 class Locals:
@@ -153,7 +159,7 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
     symbols: Locals | None = getattr(_CURRENT, "symbols", None)
     if symbols is not None:
         compute = symbols.function(compute)
-    made = _called(what, compute, *placeholders)
+    made = _called(what, compute, {f"x{i}": each for i, each in enumerate(placeholders)})
     outputs = list(made) if isinstance(made, (list, tuple)) else [made]
     for each in outputs or [made]:
         if not isinstance(each, Tensor):
@@ -172,20 +178,15 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
     return outputs
 
 
-def check_functions(
-    node: str, compute: Compute, inputs: int, schedule: ScheduleFunction | None = None
-) -> None:
-    """Check that the functions of a node can be called.
+def check_schedule(node: str, schedule: ScheduleFunction) -> None:
+    """Check that the schedule function of a node can be called.
 
     Raises
     ------
     TVMError
         TL3042 for a function with another number of parameters.
     """
-    names = [f"x{i}" for i in range(inputs)]
-    _check_parameters(f"the function that computes the node {node!r}", compute, names)
-    if schedule is not None:
-        _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
+    _check_parameters(f"the schedule function of the node {node!r}", schedule, _SCHEDULE_CALL)
 
 
 def _declared(tensor: Tensor, storage: str) -> Buffer:
@@ -215,7 +216,8 @@ def scheduled(
     """
     inputs, outputs = computation.inputs, computation.outputs
     what = f"the schedule function of {whose} for the scopes {scopes}"
-    made = _called(what, schedule, outputs, inputs, scopes, target)
+    given = dict(zip(_SCHEDULE_CALL, (outputs, inputs, scopes, target), strict=True))
+    made = _called(what, schedule, given)
     if not isinstance(made, Schedule):
         refuse(
             _BAD,
@@ -241,7 +243,7 @@ __all__ = [
     "Compute",
     "Locals",
     "ScheduleFunction",
-    "check_functions",
+    "check_schedule",
     "computed",
     "scheduled",
 ]

@@ -245,8 +245,9 @@ def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicC
 def _own_axes(axes: Callable[[Operation], list[IterVar]], doc: str) -> property:
     def own(self: Operation) -> list[IterVar]:
         call = self.attrs.call
-        inner = [] if call is None else call.inner
-        return [axis for axis in axes(self) if not any(axis.same_as(each) for each in inner)]
+        if call is None:
+            return axes(self)
+        return [axis for axis in axes(self) if not any(axis.same_as(each) for each in call.inner)]
 
     return property(own, doc=f"{doc}, without those inside a call of an intrinsic.")
 

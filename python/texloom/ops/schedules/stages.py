@@ -14,17 +14,19 @@ def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
     pending = list(reversed(outputs))
     while pending:
         tensor = pending[-1]
+        op = tensor.op
+        if op in found or isinstance(op, te.PlaceholderOp):
+            pending.pop()
+            continue
         waits = [
             each
-            for each in tensor.op.input_tensors
+            for each in op.input_tensors
             if each.op not in found and not isinstance(each.op, te.PlaceholderOp)
         ]
-        if waits and tensor.op not in found:
+        if waits:
             pending.extend(reversed(waits))
-            continue
-        pending.pop()
-        if not isinstance(tensor.op, te.PlaceholderOp):
-            found.setdefault(tensor.op, tensor)
+        else:
+            found[op] = pending.pop()
     return list(found.values())
 
 
