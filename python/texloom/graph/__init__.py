@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from .compiled import CompiledGraph, RunnableGraph, load
 from .cost_model import CostModel
-from .graph import Graph, graph_passes
+from .graph import Graph
+from .graph_passes import graph_passes
 from .tensor import GraphTensor
 
 __all__ = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core, extents
 from .._core import Device, TargetValue
-from ..checks.argument_kinds import kind_of, shown
+from ..checks.argument_kinds import kind_of
 from ..costs import Costs
 from ..custom.operators import Operator
 from ..devices.lookup import present
@@ -25,14 +25,15 @@ from .checks import check_name, check_scopes, checked_extents
 from .compilation import Compilation
 from .compiled import CompiledGraph
 from .cost_model import CostModel
+from .given_kernels import GivenKernels
+from .graph_passes import checked_passes, graph_passes
 from .kernel_library import KernelLibrary
 from .node_functions import (
     Compute,
     ScheduleFunction,
     check_schedule,
-    scheduled,
 )
-from .precision import Precision, check_precision
+from .precision import Precision
 from .progress import Progress
 from .short_launches import short_launches
 from .symbols import Symbols
@@ -41,29 +42,6 @@ from .tensor import GraphTensor
 Scopes = Mapping[str, Sequence[str]]
 
 _BAD = "BadGraph"
-
-
-@dataclass(frozen=True)
-class _Kernels:
-    """The user's schedules of a node; they depend on the target."""
-
-    schedule: ScheduleFunction
-    computation: _core._Computation
-    scopes: Mapping[str, tuple[str, ...]]
-    costs: Mapping[str, float]
-    fold_share: float | None
-
-    def alternatives(self, name: str, target: TargetValue) -> list[_core._Alternative]:
-        """Return a schedule for each combination of scopes."""
-        return [
-            _core._Alternative(
-                label,
-                scheduled(f"the node {name!r}", self.schedule, self.computation, each, target),
-                self.costs.get(label),
-                self.fold_share,
-            )
-            for label, each in self.scopes.items()
-        ]
 
 
 class Graph:
@@ -90,7 +68,7 @@ class Graph:
         self._tensors: dict[str, GraphTensor] = {}
         self._numbers: dict[str, int] = {}  # the numbers of tensors in the core's graph
         self._inputs: list[GraphTensor] = []
-        self._nodes: dict[str, _Kernels | None] = {}  # None: the compiler makes the kernels
+        self._nodes: dict[str, GivenKernels | None] = {}  # None: the compiler makes the kernels
         self._operators: dict[tuple[str, int], Operator] = {}
         self._computed: set[str] = set()  # the names of tensors that nodes compute
         self._outputs: dict[GraphTensor, str] = {}  # the names of outputs in runs
@@ -184,7 +162,7 @@ class Graph:
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
         title = op or getattr(compute, "__name__", "node")
         combinations = {label: tuple(each) for label, each in scopes.items()}
-        kernels = _Kernels(schedule, computation, combinations, dict(costs or {}), fold_share)
+        kernels = GivenKernels(schedule, computation, combinations, dict(costs or {}), fold_share)
         outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
         numbers = self._core.node(name, title, self._numbers_of(inputs), self._described(outputs))
         self._keep(name, outputs, numbers, conditions, kernels)
@@ -392,7 +370,7 @@ class Graph:
         """
         resolved = resolve(target)
         core = self._for_target(resolved)
-        core.run_passes(_pass_names(passes), KernelLibrary(resolved))
+        core.run_passes(checked_passes(passes), KernelLibrary(resolved))
         return str(core)
 
     def compile(
@@ -470,7 +448,7 @@ class Graph:
             max_live_bytes=max_live_bytes,
             progress=progress,
         )
-        compilation.run_passes(_pass_names(passes), KernelLibrary(resolved))
+        compilation.run_passes(checked_passes(passes), KernelLibrary(resolved))
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
         renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}
         compilation.schedule(textures, open_outputs=renamed)
@@ -522,7 +500,7 @@ class Graph:
         outputs: Sequence[GraphTensor],
         numbers: Sequence[int],
         conditions: Iterable[Condition] = (),
-        kernels: _Kernels | None = None,
+        kernels: GivenKernels | None = None,
     ) -> None:
         """Keep a node that was added to the core, and the conditions on its sizes."""
         for tensor, number in zip(outputs, numbers, strict=True):
@@ -548,31 +526,6 @@ class Graph:
                 )
 
 
-def graph_passes(precision: Precision = "fp32", *, textures: bool = False) -> tuple[str, ...]:
-    """Return the names of the passes over graphs, in the order in which they run.
-
-    Parameters
-    ----------
-    precision : "fp32" or "fp16"
-        As for :meth:`Graph.compile`.
-    textures : bool
-        Leave out passes whose operators have no kernels over textures, as ``scopes="texture"``
-        does.
-    """
-    check_precision(precision)
-    return tuple(_core.default_graph_passes(precision == "fp16", textures))
-
-
-def _pass_names(passes: Sequence[str]) -> list[str]:
-    if not isinstance(passes, (list, tuple)) or not all(isinstance(each, str) for each in passes):
-        refuse(
-            "BadArgument",
-            f"passes={shown(passes)} is not a list of passes",
-            f"give a list of these names: {', '.join(graph_passes('fp16'))}",
-        )
-    return list(passes)
-
-
 __all__ = [
     "Compute",
     "CostModel",
@@ -580,5 +533,4 @@ __all__ = [
     "GraphTensor",
     "ScheduleFunction",
     "Scopes",
-    "graph_passes",
 ]
