@@ -19,6 +19,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -156,7 +157,16 @@ def bases_of(kind: str) -> list[Callable[[], onnx.ModelProto]]:
     from onnx.backend.test.loader import load_model_tests
 
     cases = load_model_tests(kind="node")
-    return [partial(onnx.load, Path(each.model_dir) / "model.onnx") for each in cases]
+    return [partial(model_of, each) for each in cases]
+
+
+def model_of(case: Any) -> onnx.ModelProto:
+    """Return a copy of a case's model, which the package has in memory, or else in a file."""
+    if case.model is None:
+        return onnx.load(Path(case.model_dir) / "model.onnx")
+    model = onnx.ModelProto()
+    model.CopyFrom(case.model)
+    return model
 
 
 def main(count: int, seed: int, kind: str, file: str) -> int:

@@ -257,7 +257,7 @@ def copy_to_an_array_in_another_scope() -> None:
     tvm.nd.empty((4,)).copyto(tvm.nd.empty((4,)), "texture")  # wrong
 
 
-@case("TL1005", says="the values are bfloat16, which NumPy lacks")
+@case("TL1005", says="the values are bfloat16, which NumPy lacks", in_own_process=True)
 def bfloat16_for_numpy() -> None:
     tvm.nd.empty((4,), "bfloat16").numpy()  # wrong
 

@@ -73,6 +73,8 @@ class Case:
     environment: dict[str, str] = field(default_factory=dict)
     # The program in the text form that `run` parses.
     program: str = ""
+    # Whether modules that other tests import would change the result.
+    in_own_process: bool = False
 
     @property
     def name(self) -> str:
@@ -110,7 +112,7 @@ class Case:
 
     def diagnostics(self) -> list[dict]:
         """Return the diagnostics: severity, code, file, line, message, help and text of each."""
-        return self._in_a_process() if self.environment else self.here()
+        return self._in_a_process() if self.environment or self.in_own_process else self.here()
 
     def here(self) -> list[dict]:
         with warnings.catch_warnings(record=True) as caught:
@@ -155,10 +157,10 @@ CASES: list[Case] = []
 
 
 def case(
-    code: str, *, says: str = "", **environment: str
+    code: str, *, says: str = "", in_own_process: bool = False, **environment: str
 ) -> Callable[[Callable[[], object]], Callable[[], object]]:
     def add(function: Callable[[], object]) -> Callable[[], object]:
-        CASES.append(Case(code, function, says, environment))
+        CASES.append(Case(code, function, says, environment, in_own_process=in_own_process))
         return function
 
     return add
