@@ -38,6 +38,8 @@ bool fits(int64_t value, Type type) {
   return type.bits == 64 || (value >= values.min && value <= values.max);
 }
 
+}  // namespace
+
 class Simplifier final : public Normalizer {
  public:
   Simplifier(const Ranges& ranges, const RuleTable& rules)
@@ -55,6 +57,12 @@ class Simplifier final : public Normalizer {
     if (const auto found = sums_.find(e); found != sums_.end()) return found->second;
     LinearSum sum = first_sum_of(e);
     return sums_.emplace(e, std::move(sum)).first->second;
+  }
+
+  std::optional<int64_t> constant_difference(const Expr& a, const Expr& b) {
+    const LinearSum difference = sum_of(a).plus(sum_of(b), -1);
+    if (!difference.is_constant()) return std::nullopt;
+    return difference.constant;
   }
 
   bool comes_to(TermView term, const Bindings& bindings, const Expr& e) override {
@@ -275,9 +283,9 @@ class Simplifier final : public Normalizer {
                                          : std::nullopt;
     }
     if (t.is(TermKind::Integer)) {
-      const auto& x = b.integers[t->value];
-      if (!x.sum) return sum_of(*x.expr);
-      return x.sum->is_whole() ? x.sum->copy() : checked(x.sum->copy());
+      const auto& bound = b.integers[t->value];
+      if (!bound.sum) return sum_of(*bound.expr);
+      return bound.sum->is_whole() ? bound.sum->copy() : checked(bound.sum->copy());
     }
     const auto first = sum_result(t.child(0), b, type, pattern);
     const auto second = sum_result(t.child(1), b, type, pattern);
@@ -368,8 +376,6 @@ class Simplifier final : public Normalizer {
   std::unordered_map<Expr, LinearSum, RefHash, RefSame> sums_;
 };
 
-}  // namespace
-
 Expr simplify(const Expr& e, const Ranges& ranges, const RuleTable& rules) {
   return Simplifier(ranges, rules).run(e);
 }
@@ -388,10 +394,19 @@ bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges) {
 
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges) {
   if (a.same_as(b)) return 0;
-  Simplifier simplifier(ranges, default_rules());
-  const LinearSum difference = simplifier.sum_of(a).plus(simplifier.sum_of(b), -1);
-  if (!difference.is_constant()) return std::nullopt;
-  return difference.constant;
+  return Simplifier(ranges, default_rules()).constant_difference(a, b);
+}
+
+Simplification::Simplification(const Ranges& ranges)
+    : simplifier_(std::make_unique<Simplifier>(ranges, default_rules())) {}
+
+Simplification::~Simplification() = default;
+
+Expr Simplification::simplify(const Expr& e) { return simplifier_->run(e); }
+
+std::optional<int64_t> Simplification::constant_difference(const Expr& a, const Expr& b) {
+  if (a.same_as(b)) return 0;
+  return simplifier_->constant_difference(a, b);
 }
 
 }  // namespace texloom::ir::arith

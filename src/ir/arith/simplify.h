@@ -6,6 +6,10 @@
 // terminates. Operands are simplified first, each shared part once.
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+
 #include "ir/arith/linear.h"
 #include "ir/arith/ranges.h"
 #include "ir/arith/rules.h"
@@ -19,6 +23,23 @@ inline bool is_index_type(Type type) {
 }
 
 Expr simplify(const Expr& e, const Ranges& ranges = {}, const RuleTable& rules = default_rules());
+
+class Simplifier;  // simplify.cc
+
+// Simplifies several expressions by the same facts, and each part that they share once.
+class Simplification {
+ public:
+  // The facts must outlive the object.
+  explicit Simplification(const Ranges& ranges);
+  ~Simplification();
+
+  Expr simplify(const Expr& e);
+  // The difference a - b if it is constant.
+  std::optional<int64_t> constant_difference(const Expr& a, const Expr& b);
+
+ private:
+  std::unique_ptr<Simplifier> simplifier_;
+};
 
 // The simplified expression as a sum. `e` is of index type.
 LinearSum linear_sum(const Expr& e, const Ranges& ranges);

@@ -41,9 +41,9 @@ constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
 
 class Flattener {
  public:
-  explicit Flattener(arith::Ranges ranges) : ranges_(std::move(ranges)) {}
+  explicit Flattener(arith::Ranges ranges) : ranges_(std::move(ranges)), shared_(ranges_) {}
 
-  Expr load(const Load& n) const {
+  Expr load(const Load& n) {
     const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
     if (!n.buffer->is_texture()) {
       return make_load(n.buffer, {offset_of(positions)}, n.location);
@@ -55,7 +55,7 @@ class Flattener {
     return make_pack(std::move(lanes));
   }
 
-  Stmt store(const Store& n) const {
+  Stmt store(const Store& n) {
     const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
     if (!n.buffer->is_texture()) {
       return make_store(n.buffer, {offset_of(positions)}, n.value, n.location);
@@ -72,7 +72,7 @@ class Flattener {
   }
 
   // The box becomes the span of the array from the first element of the box to its last.
-  Expr pointer(const Pointer& n) const {
+  Expr pointer(const Pointer& n) {
     const auto span = [&](Type type) {
       Expr first = make_int(0, type), last = make_int(0, type);
       for (size_t i = 0; i < n.indices.size(); ++i) {
@@ -96,10 +96,10 @@ class Flattener {
         [type](const Expr& stride, const Expr& extent) { return stride * as_index(extent, type); });
   }
 
-  Expr simple(const Expr& e) const { return arith::simplify(e, ranges_); }
+  Expr simple(const Expr& e) { return shared_.simplify(e); }
 
   // The positions of all lanes of the access. Lanes share what does not differ between them.
-  std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices) const {
+  std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices) {
     const int lanes = access_lanes(indices);
     std::vector<ElementPosition> positions;
     Exprs scalars(indices.size());
@@ -128,7 +128,7 @@ class Flattener {
   }
 
   // Computes in 32 bits, because such an array has at most 2^30 elements (ir/program.h).
-  Expr row_major(const Exprs& extents, const Exprs& indices) const {
+  Expr row_major(const Exprs& extents, const Exprs& indices) {
     Expr offset = make_int(0);
     for (size_t i = 0; i < extents.size(); ++i) {
       offset = offset * extents[i] + as_index(indices[i], kInt32);
@@ -139,7 +139,7 @@ class Flattener {
   // The mixed-radix number of the parts (ir/layout/layout.h), in 32 bits if that is known to
   // suffice: for all elements of the buffer, or at least for this access. A texture of symbolic
   // extents has at most 2^30 elements (ir/program.h).
-  Expr number(const BufferNode& buffer, const LayoutParts& parts, const Exprs& indices) const {
+  Expr number(const BufferNode& buffer, const LayoutParts& parts, const Exprs& indices) {
     const Layout& layout = buffer.layout;
     Exprs digits;
     int128 numbers = 1;
@@ -162,7 +162,7 @@ class Flattener {
   }
 
   Expr combined(const BufferNode& buffer, const LayoutParts& parts, const Exprs& digits,
-                Type type) const {
+                Type type) {
     Expr result = make_int(0, type);
     for (size_t i = 0; i < parts.size(); ++i) {
       const Expr extent = parts[i].extent == kToTheEnd ? extent_of(buffer, parts[i])
@@ -173,7 +173,7 @@ class Flattener {
   }
 
   // One offset, a ramp of offsets with one stride, or a vector of single offsets.
-  Expr offset_of(const std::vector<ElementPosition>& positions) const {
+  Expr offset_of(const std::vector<ElementPosition>& positions) {
     if (positions.size() == 1) return positions.front().col;
     const bool wide =
         std::any_of(positions.begin(), positions.end(),
@@ -182,22 +182,22 @@ class Flattener {
     for (const ElementPosition& position : positions)
       offsets.push_back(as_index(position.col, wide ? kInt64 : kInt32));
     const Expr& first = offsets.front();
-    const auto stride = arith::constant_difference(offsets[1], first, ranges_);
+    const auto stride = shared_.constant_difference(offsets[1], first);
     bool regular = stride.has_value();
     for (size_t i = 2; i < offsets.size(); ++i) {
-      const auto distance = arith::constant_difference(offsets[i], first, ranges_);
+      const auto distance = shared_.constant_difference(offsets[i], first);
       regular = regular && distance == static_cast<int64_t>(i) * *stride;
     }
     if (!regular) return make_pack(std::move(offsets));
     return make_ramp(first, make_int(*stride, first->type), static_cast<int>(offsets.size()));
   }
 
-  bool is_whole_texel(const std::vector<ElementPosition>& positions) const {
+  bool is_whole_texel(const std::vector<ElementPosition>& positions) {
     if (positions.size() != kTexelLanes) return false;
     for (size_t i = 0; i < positions.size(); ++i) {
       const bool same_texel =
-          arith::constant_difference(positions[i].row, positions[0].row, ranges_) == 0 &&
-          arith::constant_difference(positions[i].col, positions[0].col, ranges_) == 0;
+          shared_.constant_difference(positions[i].row, positions[0].row) == 0 &&
+          shared_.constant_difference(positions[i].col, positions[0].col) == 0;
       if (!same_texel || !is_int(positions[i].lane, static_cast<int64_t>(i))) return false;
     }
     return true;
@@ -215,14 +215,15 @@ class Flattener {
     return make_texture_load(n.buffer, x, y, n.location);
   }
 
-  arith::Ranges ranges_;
+  const arith::Ranges ranges_;
+  arith::Simplification shared_;  // indices of different accesses share most of their parts
 };
 
 }  // namespace
 
 void flatten_storage(Lowering& lowering) {
   Stmt& body = lowering.program.body;
-  const Flattener flattener(loop_ranges(body));
+  Flattener flattener(loop_ranges(body));
   body = rewrite(
       body, [&](const Load& n, const Expr&) { return flattener.load(n); },
       [&](const Pointer& n, const Expr&) { return flattener.pointer(n); },
