@@ -51,7 +51,8 @@ struct Unrolling {
   std::string loop;
   int64_t copies = 0;
   int64_t stores = 0;  // in all copies
-  size_t kernel = 0;   // the number of its kernel: the passes up to the kernels keep all nests
+  // The number of its kernel: that of its nest, as all passes before the kernels keep all nests.
+  size_t kernel = 0;
 };
 
 struct Lowering {

@@ -131,8 +131,9 @@ class PassRunner {
   }
 
   // Whether all accesses must be provably in bounds after each pass. Statements that a user wrote
-  // may contain accesses that cannot be proven even at the start. A schedule shows whether there
-  // are any; for another program the verifier has to find out, so it runs only when needed.
+  // may contain accesses that cannot be proven even at the start. A schedule shows whether it has
+  // such statements. For another program, the verifier has to find out, so this check runs only
+  // when needed.
   bool leaves_accesses_proven() {
     if (!proven_) {
       proven_ = ir::find_violations(first_program_, {.target = &lowering_.target}).empty();

@@ -25,7 +25,7 @@ struct Pass {
   ir::ProgramStage in, out;
   std::string_view summary;
   std::span<const Pass> steps = {};  // of a group, in the order they run
-  // Whether the program that it leaves still lacks the barriers that its threads need.
+  // Whether the resulting program still lacks barriers that its threads need.
   bool lacks_barriers = false;
 };
 

@@ -99,14 +99,15 @@ constexpr std::array kShareTexels = {
 };
 
 constexpr std::array kPipeline = {
-    // Before bounds are inferred: a split of lanes is a relation like any other.
+    // Runs before bounds are inferred: to bound inference, a split of lanes is a relation like any
+    // other.
     group_of("prepare_schedule", kPrepareSchedule,
              "apply argument layouts, inline stages, split lane axes"),
     Pass{"check_schedule", check_schedule, Te, Te, "refuse schedules that are wrong as a whole"},
     group_of("build_loops", kBuildLoops, "infer bounds, choose layouts and make the loop nests"),
     Pass{"pipeline_loops", pipeline_loops, Loops, Loops,
          "run the fills of pipelined buffers ahead of the loops that read them"},
-    // Before storage is flattened: four consecutive lanes of an N-d index are a texel.
+    // Runs before storage is flattened, while four consecutive lanes of an N-d index are a texel.
     Pass{"vectorize_loops", vectorize_loops, Loops, Loops,
          "turn vectorized loops into vector expressions"},
     Pass{"inject_virtual_threads", inject_virtual_threads, Loops, Loops,
@@ -119,7 +120,7 @@ constexpr std::array kPipeline = {
     Pass{"simplify_program", simplify_program, Flattened, Flattened,
          "simplify indices and drop loops of one iteration"},
     group_of("split_kernels", kSplitKernels, "make kernels of the nests and a launch plan"),
-    // After split_kernels: kernels show which loops are threads.
+    // Runs after split_kernels: kernels show which loops are threads.
     group_of("insert_barriers", kInsertBarriers, "separate writes and reads of shared buffers"),
     Pass{"drop_border_guards", drop_border_guards, Kernels, Kernels,
          "leave zero padding to the border of exact images"},
@@ -129,7 +130,7 @@ constexpr std::array kPipeline = {
          "put neighbors under equal guards under one"},
     Pass{"hoist_divisions", hoist_divisions, Kernels, Kernels,
          "move divisions out of loops that do not change them"},
-    // After unrolling, which puts the copies side by side.
+    // Runs after unrolling, which puts the copies side by side.
     group_of("share_texels", kShareTexels, "read a texel once where several expressions need it"),
     Pass{"contract_fma", contract_fma, Kernels, Kernels,
          "contract to fma, if the math mode allows "

@@ -5,7 +5,7 @@
 
 namespace texloom::lower {
 
-// In the order they run.
+// The passes, in the order in which they run.
 std::span<const Pass> pipeline();
 
 // Runs only the first pass, on a schedule whose arguments need not be known.

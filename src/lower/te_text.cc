@@ -19,7 +19,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
@@ -220,7 +220,7 @@ class Parser {
     const Type type = line.type.value_or(symbol->type);
     if (type != symbol->type && passed_as(type) != symbol->type) {
       reader_.wrong(line.at, "name the type that the symbol is widened from",
-                    "the symbol is {}, but kernels do not receive {} as that type",
+                    "the symbol has the type {}, to which kernels do not widen {}",
                     ir::to_string(symbol->type), ir::to_string(type));
     }
     known.push_back({symbol, line.position, type});
@@ -300,7 +300,8 @@ class Parser {
     ScheduleParser::TensorType t = schedule_.tensor_type();
     SourceLocation location = reader_.location(reader_.line_of(first));
     if (!compute) return make_placeholder(name, t.type, std::move(t.shape), std::move(location));
-    // It only has to be computed: nothing in the schedule reads or writes it.
+    // Nothing in the schedule reads or writes this tensor, so any compute of its shape and type
+    // will do.
     std::vector<IterVar> axes;
     for (const Expr& extent : t.shape) {
       axes.push_back(make_iter_var(make_var("i"), make_int(0), extent, IterKind::Data, location));
@@ -339,7 +340,8 @@ class Parser {
       const int64_t* value = int_value(extent);
       if (value == nullptr || (*value >= 1 && *value <= kLargestExtent)) continue;
       reader_.wrong(reader_.peek(), "give it positive extents, or leave the layout out",
-                    "a layout of an array with the extent {}", ir::to_string(extent));
+                    "the array has a layout and the extent {}, which is not positive",
+                    ir::to_string(extent));
     }
     return open_shape(extents);
   }

@@ -186,19 +186,19 @@ TEST(TeTextErrors, OfTheHead) {
             "TL4003 1:27 no kernels are made for the target 'cuda'");
   const Case cases[] = {
       {"symbol n: float32x4", "TL6002 2:11 the symbol n is float32x4"},
-      {"reducer r(a, a): int32 = a + a, identity=0", "TL6002 2:14 two of them are named a"},
+      {"reducer r(a, a): int32 = a + a, identity=0", "TL6002 2:14 the name a is used twice"},
       {"reducer r(a, b): int32 = a < b, identity=0", "TL6002 2:26 the result is bool, not int32"},
       {"reducer r(a, b): int32 = a + c, identity=0", "TL6002 2:30 there is no variable c here"},
       {"reducer r(a, b): int32 = a + b, identity=a", "TL6002 2:42 there is no variable a here"},
       {"reducer r(a, b, a: int32): int32 = a + b, identity=0",
-       "TL6002 2:11 two of them are named a"},
+       "TL6002 2:11 the name a is used twice"},
       {"reducer r(a, b, n: int32, n: int32): int32 = a + b, identity=0",
-       "TL6002 2:27 two of them are named n"},
+       "TL6002 2:27 the name n is used twice"},
       {"reducer r(a, b): int32x4 = a + b, identity=0", "TL6002 2:18 the reducer combines vectors"},
       {"reducer r(tuple(a, b), c): tuple(int32, int8) = tuple(a, b), identity=0",
        "TL6002 2:28 the reducer has 2 and 1 operands, and 2 types"},
       {"reducer r(tuple(a, b), tuple(c, b)): tuple(int32, int8) = tuple(a, b), identity=0",
-       "TL6002 2:33 two of them are named b"},
+       "TL6002 2:33 the name b is used twice"},
       {"reducer r(tuple(a, b), tuple(c, d)): tuple(int32, int8) = a, identity=0",
        "TL6002 2:59 the result has 1 values, not 2"},
       {"reducer r(tuple(a, b), tuple(c, d)): tuple(int32, int8) = tuple(a, b), identity=tuple(0, "

@@ -55,7 +55,7 @@ class Iterations {
 
   std::vector<Loop> loops_;
   ir::Exprs conditions_;
-  ir::Substitution values_;  // of Lets, in terms of loops
+  ir::Substitution values_;  // the values of Lets, over loop variables
   Count count_{1, true};
   int64_t* tried_;
 };

@@ -104,8 +104,10 @@ class BarrierDropper {
   }
 
   Direction direction_;
-  std::unordered_set<const BufferNode*> exchanged_;  // shared or global, and written
-  bool separated_ = true;  // from all accesses so far, by a barrier or an end of the kernel
+  // Shared or global buffers that the kernel writes.
+  std::unordered_set<const BufferNode*> exchanged_;
+  // Whether a barrier, or an end of the kernel, follows all accesses so far.
+  bool separated_ = true;
 };
 
 }  // namespace

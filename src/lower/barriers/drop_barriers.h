@@ -23,7 +23,7 @@ namespace texloom::lower {
 //   }
 void drop_barriers(Lowering& lowering);
 
-// The same for one kernel.
+// Drops the barriers of one kernel that separate nothing.
 ir::Stmt drop_barriers(const ir::Kernel& kernel);
 
 }  // namespace texloom::lower

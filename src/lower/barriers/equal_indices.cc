@@ -23,7 +23,7 @@ namespace {
 // The interval of the difference between two values in the interval.
 Interval difference(Interval values) { return values - values; }
 
-// Whether no value of the interval is a multiple of the divisor; of 0, only 0 is.
+// Whether no value of the interval is a multiple of the divisor. The only multiple of 0 is 0.
 bool has_no_multiple(Interval values, uint64_t divisor) {
   if (values.min > 0 || values.max < 0) {
     if (divisor == 0) return true;

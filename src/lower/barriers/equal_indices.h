@@ -23,8 +23,8 @@ class EqualIndices {
 
   // Whether a variable, or another part of the indices, has the same value at both points.
   bool holds(const ir::Expr& part) const;
-  // Whether the two are never the same element: the indices along some axis differ for all values
-  // of the variables.
+  // Whether the two accesses never touch the same element: the indices along some axis differ for
+  // all values of the variables.
   bool never() const;
 
  private:
@@ -51,8 +51,8 @@ class EqualIndices {
   ir::Exprs known_;
 };
 
-// Whether two lists of indices are never the same element, whichever values in their ranges each
-// variable has at each of the two points.
+// Whether two lists of indices never select the same element. The variables take any values in
+// their ranges, which may differ between the two lists.
 bool never_equal(const ir::Exprs& a, const ir::Exprs& b, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

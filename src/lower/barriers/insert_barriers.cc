@@ -169,7 +169,7 @@ class BarrierInserter {
   // The state at the end of a loop, which does not depend on what precedes the loop.
   struct Exit {
     Accesses pending;
-    bool separated = false;  // from what precedes the loop, by a barrier inside
+    bool separated = false;  // whether a barrier inside the loop follows the accesses before it
   };
 
   // Processes the body a second time if accesses at the end of an iteration conflict with the next
@@ -260,9 +260,10 @@ class BarrierInserter {
     return before(make_if(guard.condition, body, guard.location));
   }
 
-  // Whether values are computed together from the elements that they replace, and from elements
-  // that the enclosing guard keeps from being replaced: a step of a reduction of several values.
-  // Like a store that reads its own element, it is one statement.
+  // Whether the Let is one step of a reduction of several values: each stored value depends on the
+  // buffer that the store changes only through the replaced element, and through elements that no
+  // thread replaces under the enclosing guard. Such a step is one statement, like a store that
+  // reads its own element.
   bool is_update(const Let& let, const Expr& guard) const {
     const Let* last = &let;
     while (const auto* next = as<Let>(last->body)) last = next;
@@ -338,20 +339,23 @@ class BarrierInserter {
   Buffers buffers_;          // shared by threads
   Buffers overwritten_;      // subset with writes whose order matters
   Exprs threads_;            // the variables of the threads that run a statement
-  Substitution conditions_;  // of variables that hold one, for messages
-  arith::Ranges ranges_;     // of all variables of the kernel
-  UniformValues uniform_;    // within a block
+  Substitution conditions_;  // the conditions that variables hold, for messages
+  arith::Ranges ranges_;     // the ranges of all variables of the kernel
+  UniformValues uniform_;    // which values are equal for all threads of a block
   bool conditional_;         // whether the target allows barriers under an If
-  Accesses pending_;         // since the last barrier
-  bool separated_ = false;   // whether there was one
-  std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;  // of finished loops
+  Accesses pending_;         // the accesses since the last barrier
+  bool separated_ = false;   // whether a barrier was placed so far
+  // The states at the ends of finished loops.
+  std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;
 };
 
 // The buffers of a nest that need additional barriers, besides those for reads of shared memory
 // after writes.
 struct Exchanged {
-  Buffers buffers;      // global; threads may read what others of their block write
-  Buffers overwritten;  // threads may overwrite what others of their block wrote
+  // Global buffers in which a thread may read what another thread of its block wrote.
+  Buffers buffers;
+  // Buffers in which a thread may overwrite what another thread of its block wrote.
+  Buffers overwritten;
 };
 
 Exchanged exchanged_in(const Nest& nest) {

@@ -7,11 +7,11 @@ namespace texloom::lower {
 
 // Purpose: separates the writes and reads of shared buffers that different threads make.
 //   Puts a barrier before a statement that reads a shared buffer written since the last barrier, or
-//   writes one read since then. The end of one iteration of a loop is compared with the start of
-//   the next; a conflict with an access before the loop gets a barrier in front of the loop. Copies
-//   of a buffer that take turns (lower/loops/pipeline_loops.h) are distinguished, so that one
-//   barrier per iteration is enough. A statement that reads an element and writes it back, as a
-//   reduction does, involves only one thread.
+//   that writes a shared buffer read since the last barrier. The end of one iteration of a loop is
+//   compared with the start of the next; a conflict with an access before the loop gets a barrier
+//   in front of the loop. Copies of a buffer that take turns (lower/loops/pipeline_loops.h) are
+//   distinguished, so that one barrier per iteration is enough. A statement that reads an element
+//   and writes it back, as a reduction does, involves only one thread.
 // Requires: stage kernels. Scans and externs may have barriers already (insert_nest_barriers).
 // Ensures: stage kernels; all threads of a block reach every barrier. Fails with BarrierInCondition
 //   if a barrier is needed where only some threads pass, which happens only in the statement of an

@@ -13,7 +13,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-constexpr size_t kMostPlaces = 32;  // of one access, whose indices choose between values
+// The limit on accesses that replace one access whose indices contain conditions.
+constexpr size_t kMostPlaces = 32;
 
 struct ElementAccess {
   const BufferNode* buffer = nullptr;
@@ -43,7 +44,8 @@ Exprs decided(const Exprs& indices, const Expr& condition, bool holds) {
   return result;
 }
 
-// Adds an access for each combination of conditions in the indices; returns whether they are few.
+// Adds an access for each combination of conditions in the indices. Returns false if there are more
+// than kMostPlaces combinations.
 bool add_places(std::vector<ElementAccess>& accesses, const ElementAccess& access) {
   std::vector<Exprs> undecided{access.indices};
   for (size_t places = 1; !undecided.empty();) {

@@ -122,7 +122,7 @@ std::optional<ThreadTag> ThreadAccesses::tag_apart(const ThreadAccess& write,
   if (met.never()) return std::nullopt;
   for (const auto& [tag, thread] : threads_) {
     if (!tags(tag)) continue;
-    // An access outside loops over the tag is made by the first thread along it.
+    // Outside all loops over the tag, the first thread along the tag makes the access.
     const auto around = [&](const ThreadAccess& access) {
       return std::find(access.tags.begin(), access.tags.end(), tag) != access.tags.end();
     };

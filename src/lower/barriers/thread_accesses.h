@@ -31,8 +31,8 @@ struct Exchange {
   ir::ThreadTag tag;
 };
 
-// The accesses of a statement at stage loops, except for reads by the store that replaces the
-// element.
+// The accesses of a statement at stage loops, except for a store's reads of the element that it
+// replaces.
 class ThreadAccesses {
  public:
   using TagFilter = FunctionRef<bool(ir::ThreadTag)>;
@@ -43,8 +43,8 @@ class ThreadAccesses {
   // For each buffer, the first exchange between a write and a read along one of the tags, if any.
   // Compares the axes from `first_axis` on. The result points into this object.
   std::vector<Exchange> with_reads(size_t first_axis, TagFilter tags) const;
-  // The same between two writes. Two writes with the same indices are made by one thread, or race
-  // in any case.
+  // The same for exchanges between two writes. Two writes with the same indices are made by one
+  // thread, or race in any case.
   std::vector<Exchange> with_writes(size_t first_axis, TagFilter tags) const;
 
  private:
@@ -52,7 +52,8 @@ class ThreadAccesses {
   struct BufferAccesses {
     std::vector<ThreadAccess> writes, reads;
   };
-  using Others = std::vector<ThreadAccess> BufferAccesses::*;  // what to compare writes with
+  // Which accesses of a buffer to compare with its writes: reads or writes.
+  using Others = std::vector<ThreadAccess> BufferAccesses::*;
 
   BufferAccesses& of(const ir::Buffer& buffer);
   void collect(const ir::Stmt& s, Wanted wanted, const std::vector<ir::ThreadTag>& tags);
@@ -67,12 +68,12 @@ class ThreadAccesses {
                                          size_t first_axis, TagFilter tags) const;
 
   ir::arith::Ranges ranges_;
-  ir::Exprs elements_;  // variables, alive as long as variables_ knows their addresses
+  ir::Exprs elements_;  // keeps variables alive whose addresses are in variables_
   // The tags with several threads; the variable of the first loop over a tag stands for all.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualIndices::Variables variables_;
   std::vector<BufferAccesses> buffers_;                      // in the order of their first accesses
-  std::unordered_map<const ir::BufferNode*, size_t> place_;  // in buffers_
+  std::unordered_map<const ir::BufferNode*, size_t> place_;  // the index of each buffer in buffers_
 };
 
 }  // namespace texloom::lower

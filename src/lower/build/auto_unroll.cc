@@ -40,7 +40,7 @@ class AutoUnroller {
   struct Result {
     Stmt stmt;
     int64_t steps = 0;       // stores and foreign calls, in all copies
-    bool has_loops = false;  // that are not unrolled
+    bool has_loops = false;  // whether loops remain that are not unrolled
   };
 
   Result run(const Stmt& s) const {

@@ -34,7 +34,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
@@ -442,8 +442,9 @@ class Builder {
   const StageBuffers& buffers_;
   const StageLinks links_;
   LeafLoops loops_;
-  std::unordered_map<StageId, Expr> slot_;              // the current one of two buffers
-  std::unordered_map<StageId, ResultElement> part_of_;  // of reductions that threads share
+  std::unordered_map<StageId, Expr> slot_;  // which of its two buffers a stage uses now
+  // Partial results of reductions that threads share.
+  std::unordered_map<StageId, ResultElement> part_of_;
   std::vector<Buffer> parts_;                   // partial results of reductions of this root stage
   std::map<StageId, bool> written_everywhere_;  // memoized by stage
 };

@@ -14,16 +14,17 @@ namespace texloom::lower {
 
 // The results of a scan, which its steps write and later steps read.
 struct ScanResults {
-  const std::string& name;                 // of the scan
-  ir::Expr step;                           // the variable of the loop over the steps
-  const std::vector<ir::Buffer>& buffers;  // of its states; the first axis counts the steps
-  const ir::arith::Ranges& ranges;         // of all variables of the loops
+  const std::string& name;  // of the scan
+  ir::Expr step;            // the variable of the loop over the steps
+  // The buffers of its states; the first axis counts the steps.
+  const std::vector<ir::Buffer>& buffers;
+  const ir::arith::Ranges& ranges;  // the ranges of all variables of the loops
 };
 
 struct ScanWithBarriers {
   ir::Stmt loops;
-  // Set if one block may read what another block writes, which nothing within a kernel orders. To
-  // be reported unless each step becomes a launch.
+  // The error to report unless each step becomes a launch: a block may read elements that another
+  // block writes, and nothing within a kernel orders blocks. nullopt if no block does.
   std::optional<Diagnostic> across_blocks;
 };
 

@@ -16,18 +16,19 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-// Whether texels exist that have no element.
+// Whether some texel consists of padding only.
 bool has_whole_padding(Layout layout) {
   for (size_t i = 0; i < layout.shape.size(); ++i) layout.shape[i] = layout.extent_with_lanes(i);
   return layout.has_padding();
 }
 
-// The same for an open layout and any extents: along its lanes, an axis ends within its last texel,
-// but another one ends within its outermost digit if an inner digit has a number of values.
+// Whether a layout with open extents has a texel of padding only for some extents. The lane axis
+// always ends within its last texel. Another axis may end inside its outermost digit, if its inner
+// digits have a fixed number of values.
 bool may_have_whole_padding(const Layout& layout) {
   const auto may_end_inside = [&](const LayoutPart& part) {
     return part.divisor > 1 && part.extent == kToTheEnd &&
@@ -85,7 +86,7 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
        target.images().max_width);
 }
 
-// An open layout is not folded: each call checks its image's size.
+// Does not fold a layout with open extents: each call checks the size of its image.
 Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, const Target& target) {
   const Layout natural = texture_layout(shape, rule);
   if (natural.is_open()) return natural;

@@ -12,8 +12,8 @@ namespace texloom::lower {
 
 struct StageBuffers {
   std::vector<std::vector<ir::Buffer>> of_stage;  // by stage id, one for each output
-  // By stage id, one for each output: the parameters of stages that are computed inside a reader,
-  // in memory of a block or a thread, and copied from there; null for other stages.
+  // Indexed by stage id and output: the parameter to which the output is copied, if the stage is
+  // computed inside a reader, in memory of a block or a thread; null for other stages.
   std::vector<std::vector<ir::Buffer>> copies;
   std::vector<ir::Buffer> params;  // in the order of the arguments
   // The first stage to write a buffer that several stages write: the init of a scan.

@@ -11,7 +11,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
@@ -78,7 +78,7 @@ class KernelMaker {
     }
   }
 
-  // Refuses a buffer that the kernel that reads it would also have to fill.
+  // Refuses a buffer that one kernel would have to both fill and read.
   [[noreturn]] void refuse(const Buffer& buffer) const {
     const Stage& stage = s_.stage(buffers_.stage_of(buffer).value());
     const std::string& host = s_.stage(stage.attachment.stage).name();

@@ -26,8 +26,8 @@ struct Step {
 
 struct Progression {
   std::vector<Step> regions;  // in descending order of strides; no two regions begin at one index
-  Substitution first;         // of inner loops, which one thread runs: their first values
-  int64_t width = 0;          // of all regions that the thread computes in those loops
+  Substitution first;         // the first values of inner loops, which one thread runs
+  int64_t width = 0;          // the width of the regions of all iterations of the inner loops
 };
 
 class ElementOwner {
@@ -80,7 +80,8 @@ class ElementOwner {
            std::any_of(region_.extent.begin(), region_.extent.end(), uses);
   }
 
-  // Whether threads that differ in its variable may compute one element.
+  // Whether the expression uses the variable of a loop whose iterations, in different threads, may
+  // compute the same element.
   bool is_open(const Expr& e) const {
     return std::any_of(open_.begin(), open_.end(),
                        [&](const LoopAround* loop) { return uses_var(e, loop->var); });
@@ -101,7 +102,8 @@ class ElementOwner {
     Progression found{{}, {}, *extent};
     while (!steps->empty() && !steps->back().loop->is_thread) {
       const Step& step = steps->back();
-      // Another thread's region may be in a gap between them.
+      // The thread computes both regions, but if a gap is between them, the region of another
+      // thread may be in that gap.
       if (step.stride > found.width || is_in_clamps(step)) break;
       found.width += step.span();
       found.first.emplace(step.loop->var, make_int(rises ? 0 : step.extent - 1));
@@ -116,8 +118,8 @@ class ElementOwner {
     return found;
   }
 
-  // nullopt unless the index is a sum of multiples of variables that move the region along only
-  // this axis.
+  // The terms of the index along the axis. nullopt unless the index is a sum of multiples of
+  // variables that move the region along only this axis.
   std::optional<std::vector<Step>> steps_of(size_t axis, bool& rises) const {
     std::vector<Step> steps;
     size_t falling = 0;

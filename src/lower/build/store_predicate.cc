@@ -10,11 +10,11 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-constexpr int64_t kMostThreads = 1 << 16;  // no block has more: split_kernels refuses it
+constexpr int64_t kMostThreads = 1 << 16;  // split_kernels refuses blocks with more threads
 
 void add_conjuncts(const Expr& condition, Exprs& found) {
   const auto* both = as<Binary>(condition);
@@ -33,7 +33,7 @@ using ThreadTags = std::vector<ThreadTag>;
        stage.name(), v.name);
 }
 
-// The condition with the indices of this thread; conditions on other threads stay.
+// The condition with this thread's values for the tags of `threads`; variables of other tags stay.
 Expr at_thread(const Expr& condition, const std::vector<ThreadLoop>& threads, int64_t thread) {
   Substitution values;
   walk(condition, [&](const Var& v) {
@@ -90,9 +90,9 @@ std::vector<ThreadLoop> repeating_threads(const Schedule& schedule, const Bounds
   return found;
 }
 
-// Checks that a condition on threads with different elements holds for all elements: schedules
-// repeat the guards of loops that end in the middle of a block. An attached stage needs no elements
-// where its reader has none.
+// Checks that a condition on threads that compute different elements holds at all elements.
+// Schedules use such conditions to repeat the guards of loops that end in the middle of a block.
+// For an attached stage, only the elements that its reader needs count.
 void check_holds(const Schedule& schedule, const Bounds& bounds, const Stage& stage,
                  const Expr& condition) {
   Substitution threads;

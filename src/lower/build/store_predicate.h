@@ -1,7 +1,8 @@
 // Evaluates store predicates: if several threads have the same result, the first one for which the
-// predicate holds stores it. Such threads share a reduction, or none of the stage's loops is bound
-// to them. With that thread's index, parts of the predicate about other threads must hold wherever
-// there is an element that the output needs, as the guards of loops do.
+// predicate holds stores it. Threads have the same result if they share a reduction, or if none of
+// the stage's loops is bound to them. After the index of the storing thread is substituted, the
+// rest of the predicate, on other threads, must hold at every element that the output needs, as the
+// guards of loops do.
 #pragma once
 
 #include <vector>

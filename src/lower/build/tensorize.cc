@@ -15,7 +15,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
@@ -349,9 +349,9 @@ class Matcher {
     }
   }
 
-  // Takes the value of a scalar from its first occurrence: in the stage's own expression, because
-  // constants fold if a loop runs once. A later check verifies that the rest is the same
-  // expression, with this value at all occurrences.
+  // Takes the value of each scalar from its first occurrence. Searches the stage's own expression,
+  // because constants fold in the other one if a loop runs once. A later check verifies that the
+  // expressions are equal with this value at all occurrences.
   void find_scalars(const Expr& own, const Expr& wanted) {
     const auto& all = intrinsic_->scalars;
     const bool is_scalar =
@@ -469,16 +469,16 @@ class Matcher {
   const StageBounds& own_;
   const StageAccess& access_;
   arith::Ranges ranges_;
-  StageBounds at_;  // the stage's, in terms of the intrinsic's axes, not inner loops
+  StageBounds at_;  // the stage's bounds over the intrinsic's axes, not over inner loops
   size_t first_ = 0;
   schedule::TensorIntrinsic intrinsic_;
   SourceLocation where_;
-  // The condition of the first of the steps that the enclosing loops divide the reduction into.
+  // Holds in the first of the steps into which the enclosing loops divide the reduction.
   Expr first_step_ = make_bool(true);
   std::vector<InnerAxis> inner_;
   ViewParts parts_;
-  Substitution values_;   // of strides and offsets
-  Substitution scalars_;  // their values, in terms of the loops
+  Substitution values_;   // the values of strides and offsets
+  Substitution scalars_;  // the values of scalars, over loop variables
 };
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace texloom::lower {
 
 struct ThreadReduction {
   ir::Reducer reducer;  // at this point of the loops
-  ResultElement part;   // of each thread: the result of its own steps
-  ResultElement parts;  // of the block: [groups..., threads]; at the thread's own place
+  ResultElement part;   // the thread's partial result, of its own steps
+  ResultElement parts;  // the block's partial results, [groups..., threads], at the thread's place
   std::vector<schedule::ThreadLoop> groups;   // enclosing loops; each iteration has its own result
   std::vector<schedule::ThreadLoop> threads;  // loops over the threads that share a result
 
@@ -33,7 +33,7 @@ struct ThreadReduction {
   ir::Stmt stored(const schedule::Stage& stage, ir::Stmt store) const;
 
  private:
-  ir::Expr number() const;  // of the thread among those that share the result
+  ir::Expr number() const;  // the thread's number among those that share the result
   ResultElement of(const ir::Expr& thread) const;
   ir::Stmt inside_threads(ir::Stmt body) const;
 };

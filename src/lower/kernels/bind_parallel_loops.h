@@ -8,8 +8,8 @@ namespace texloom::lower {
 // Purpose: makes the outermost parallel loops of each nest its grid, where the target is a
 //   processor: up to three loops, one directly inside the other, become blockIdx.x (the innermost
 //   of them), y and z. Each block has one thread, the form that a processor runs best. Parallel
-//   loops inside other loops become serial, since the grid keeps all threads of the machine busy,
-//   and so do those of a nest that binds threads itself.
+//   loops inside other loops become serial, since the grid keeps all threads of the machine busy.
+//   All parallel loops of a nest that binds threads itself become serial, too.
 // Requires: stage flattened.
 // Ensures: stage flattened, no parallel loops. Fails with UnboundStage for a parallel loop if the
 //   target is a GPU, whose loops run in parallel if they are bound to threads.

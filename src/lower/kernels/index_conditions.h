@@ -38,7 +38,7 @@ class IndexConditions {
   void comparison(ir::BinaryOp op, const ir::Expr& a, const ir::Expr& b, int lane);
 
   std::vector<IndexCondition> tests_;                      // in the order of the statements
-  std::unordered_map<const ir::StmtNode*, Part> of_loop_;  // of tests_
+  std::unordered_map<const ir::StmtNode*, Part> of_loop_;  // the part of tests_ inside each loop
 };
 
 // The values of the variable for which the test holds whatever values the other variables have in

@@ -12,7 +12,7 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Guards inside the neighbors may be equal, too.
+// Joins adjacent statements with equal guards. The joined bodies may contain equal guards, too.
 Stmts joined(const Stmts& statements) {
   Stmts result;
   for (const Stmt& each : statements) {

@@ -4,12 +4,12 @@
 
 namespace texloom::lower {
 
-// Purpose: puts neighbors under equal guards under one guard.
+// Purpose: puts adjacent statements with equal guards under one guard.
 //   Copies of an unrolled loop leave a guard around each statement. With one guard, devices branch
 //   once, and share_texels sees all reads together.
 // Requires: stage kernels.
-// Ensures: stage kernels. Guards that read memory stay, since statements under them may change what
-//   they read.
+// Ensures: stage kernels. Guards that read memory are not joined, since the statements under them
+//   may change that memory.
 // Order: after insert_barriers, whose barriers separate statements, because a guard that differs
 //   between threads must not get around a barrier; after partition_loops, which drops guards.
 // Example:

@@ -185,7 +185,7 @@ class KernelBuilder {
     for (const Expr& writer : writers) {
       if (equal(writer, writers.front())) continue;
       fail(n.location, Code::BadForeignCall,
-           "call one function for each of them, or bind the same threads around the stages that "
+           "call one function for each buffer, or bind the same threads around the stages that "
            "fill them",
            "a foreign call writes two buffers, but different threads have to write them");
     }

@@ -152,9 +152,9 @@ class Partitioner {
          make_if(make_not(interior), s, s->location)});
   }
 
-  // Whether the target allows the statement under a guard on which all threads of a block agree. A
-  // target without barriers there allows no loops there either, in kernels with barriers: see
-  // Quirks::conditional_barriers.
+  // Whether the target allows the statement under a guard on which all threads of a block agree.
+  // Targets that forbid barriers under a guard also forbid loops under it, in kernels with barriers
+  // (Quirks::conditional_barriers).
   bool may_be_conditional(const Stmt& s) const {
     return conditional_barriers_ || !has_barriers_ || !(contains<Barrier>(s) || contains<For>(s));
   }
@@ -231,7 +231,7 @@ class Partitioner {
   // -- Both.
 
   // The part of 0 to extent - 1 in which all tests hold, counting only tests that hold in more than
-  // half of it. All of it if that part is not more than half.
+  // half of these values. Returns all values if the part is at most half of them.
   Interval interior_of(const Expr& var, int64_t extent,
                        std::span<const IndexCondition> tests) const {
     const Interval all{0, extent - 1};

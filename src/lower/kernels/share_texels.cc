@@ -116,7 +116,8 @@ class Survey {
   }
 
   void read(const Expr& load, Use here, bool unconditional) {
-    // The texel is evaluated earlier or more often: it must neither fail nor change its value.
+    // Binding evaluates the texel earlier or more often, so its read must neither fail nor change
+    // its value.
     if (!failures_.possible_in(load)) {
       auto [found, added] = uses_.try_emplace(load);
       if (added) order_.push_back(load);
@@ -169,7 +170,7 @@ class Survey {
   std::vector<Block> blocks_;
   std::vector<Spans> spans_;  // of each block
   TexelMap<std::vector<Use>> uses_;
-  std::vector<Expr> order_;  // texels; those in coordinates precede their users
+  std::vector<Expr> order_;  // texels; those in the coordinates of another one precede it
   // For the current statement: all nodes, and the texels whose coordinates must not move.
   std::unordered_map<const ir::ExprNode*, Evaluations> visits_;
   TexelMap<Evaluations> local_;

@@ -230,8 +230,8 @@ class AccessChecker {
   }
 
   // Adds the statements that report lanes outside the buffer. Returns, for each lane, the condition
-  // that it is inside; empty if all are known to be. The enclosing conditions may be vectors even
-  // if the access is scalar.
+  // that the lane is inside; empty if all lanes are known to be inside. The enclosing conditions
+  // may be vectors even if the access is scalar.
   Exprs test(const Buffer& buffer, const Exprs& indices, const SourceLocation& where,
              const Path& path, Stmts& tests) {
     std::vector<bool> tested(indices.size());

@@ -98,7 +98,8 @@ class Flattener {
 
   Expr simple(const Expr& e) { return shared_.simplify(e); }
 
-  // The positions of all lanes of the access. Lanes share what does not differ between them.
+  // The positions of all lanes of the access. Lanes share the coordinates that are equal for all
+  // lanes.
   std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices) {
     const int lanes = access_lanes(indices);
     std::vector<ElementPosition> positions;
@@ -127,7 +128,8 @@ class Flattener {
     return positions;
   }
 
-  // Computes in 32 bits, because such an array has at most 2^30 elements (ir/program.h).
+  // The row-major offset, in 32 bits: an array of symbolic extents has at most 2^30 elements
+  // (ir/program.h).
   Expr row_major(const Exprs& extents, const Exprs& indices) {
     Expr offset = make_int(0);
     for (size_t i = 0; i < extents.size(); ++i) {

@@ -66,7 +66,7 @@ class Injector {
     }
   }
 
-  // Of an expression or a statement.
+  // Whether an expression or a statement differs between virtual threads.
   template <class Handle>
   bool differs(const Handle& x) const {
     return uses_var(x, loop_.var) || any_access(x, [&](const BufferAccess& n) {
@@ -74,8 +74,9 @@ class Injector {
            });
   }
 
-  // Whether all threads store the same elements of shared arrays, and so the same values, although
-  // these come from arrays of each thread. Repeated, an update would add every thread's value.
+  // Whether all virtual threads store the same elements of shared arrays, and therefore equal
+  // values, even if each thread loads them from its own arrays. Such a statement runs once:
+  // repeated, an update would add the value of every thread.
   bool stores_same(const Stmt& s) const {
     if (const auto* n = as<If>(s)) return !differs(n->condition) && stores_same(n->then);
     if (const auto* n = as<Seq>(s)) {

@@ -7,10 +7,11 @@ namespace texloom::lower {
 // Purpose: runs virtual threads one after the other inside each statement.
 //   A virtual loop moves inwards, around each statement that differs between its threads; a
 //   statement that is the same for all of them runs once. A local array inside the loop that
-//   differs between virtual threads becomes one array per virtual thread. If all of them store one
-//   element of shared memory, the first one does: they have the same value. Fewer than 16 virtual
-//   threads become an unrolled loop. This is correct because each statement completes for all
-//   virtual threads before the next one begins, as if separated by a barrier.
+//   differs between virtual threads becomes one array per virtual thread. If all virtual threads
+//   store the same element of shared memory, only the first one stores it, since all have the same
+//   value. Fewer than 16 virtual threads become an unrolled loop. This is correct because each
+//   statement completes for all virtual threads before the next one begins, as if separated by a
+//   barrier.
 // Requires: stage loops, with virtual loops of constant extent.
 // Ensures: stage loops without virtual loops. Fails with ThreadExtentMismatch.
 // Order: after vectorize_loops, so that no loop over virtual threads is inside a vector; before

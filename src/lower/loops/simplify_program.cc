@@ -62,7 +62,7 @@ Expr without_end(const Expr& condition, const Expr& var, int64_t& end) {
   return {};
 }
 
-// Ends a loop where the guard around its whole body ends to hold.
+// Shortens a loop to the iterations for which the guard around its whole body holds.
 Stmt ended(const For& loop, const Stmt& self) {
   const auto* guard = as<If>(loop.body);
   const int64_t* extent = int_value(loop.extent);

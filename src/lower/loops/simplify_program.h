@@ -8,8 +8,8 @@ namespace texloom::lower {
 // Purpose: simplifies every expression (ir/arith/simplify.h) with the facts known at that point:
 //   the ranges of the enclosing loops, the values of Lets, and the guards that hold.
 //   Also drops loops of one iteration or none, guards that always hold, and statements whose guard
-//   never holds. Ends a loop where a guard around its whole body does. Keeps thread loops, because
-//   they define the grid.
+//   never holds. Shortens a loop to the iterations for which the guard around its whole body holds.
+//   Keeps thread loops, because they define the grid.
 // Requires: stage flattened.
 // Ensures: stage flattened.
 // Order: after flatten_storage, which leaves divisions and remainders of loop variables.

@@ -64,7 +64,7 @@ Stmt unrolled(const For& loop, const Stmt& self, size_t nest, Lowering& lowering
 }  // namespace
 
 void unroll_loops(Lowering& lowering) {
-  size_t nests = 0;  // complete ones; nests do not contain others
+  size_t nests = 0;  // the number of completed nests; no nest contains another
   lowering.program.body = rewrite(
       lowering.program.body,
       [&](const For& loop, const Stmt& self) { return unrolled(loop, self, nests, lowering); },

@@ -20,7 +20,7 @@ constexpr std::string_view kAnotherAxis =
 constexpr std::string_view kDivide =
     "split by a factor that divides the extent of the axis, or pad the tensor to a multiple of it";
 
-// Why a loop is not vectorized, and what to do about it; empty if it is.
+// Why a loop is not vectorized, and what the user can do; empty if the loop is vectorized.
 struct Problem {
   std::string what;
   std::string_view way_out = kAnotherAxis;
@@ -33,7 +33,7 @@ class Widener {
     wide_.emplace(var, make_ramp(make_int(0, var->type), make_int(1, var->type), lanes));
   }
 
-  // Why the body cannot be vectorized and must not be used; empty if it can.
+  // Why the body cannot be vectorized; empty if it can. If not empty, the result must not be used.
   Problem problem;
 
   Stmt stmt(const Stmt& s) {
@@ -176,7 +176,8 @@ class Widener {
         },
         [&](const ForeignCall& n) { return call(n, e); },
         [&](const auto&) {
-          // Variables, constants, and vectors that belong to one lane.
+          // Constants and variables stay as they are. Any other expression must not have a
+          // vectorized operand, unless that operand was a vector of the same width before.
           for_each_child(e, [&](const Expr& child) {
             if (expr(child)->type.lanes != child->type.lanes) problem.what = "it contains a vector";
           });

@@ -9,7 +9,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
@@ -86,7 +86,7 @@ class LoopChecker {
   }
 
   // The threads that share a reduction synchronize once for each element, so all data loops must be
-  // outside it.
+  // outside the reduction's loops.
   void check_shared_reduction(const Stage& stage) {
     for (const IterVar& leaf : stage.leaves) {
       const IterVar thread = thread_of(s_, {stage.id, leaf});

@@ -18,7 +18,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on operations
+using namespace schedule;  // the whole file also works on operations
 
 namespace {
 
@@ -72,7 +72,7 @@ bool limits_one_variable(const Expr& condition, bool holds) {
          (takes_every_value(n->b) && int_value(n->a) != nullptr);
 }
 
-// Whether exactly the values remain that Ranges::assume() leaves of the variables.
+// Whether the condition holds for exactly the values of the variables that Ranges::assume() leaves.
 bool is_box(const Expr& condition, bool holds) {
   if (const auto* n = as<Not>(condition)) return is_box(n->value, !holds);
   const auto* n = as<Binary>(condition);
@@ -169,7 +169,7 @@ class Checker {
                 op_.name, range.min, range.max);
   }
 
-  // The values of a sum, a product or a left shift that does not wrap; everything for another
+  // The values of a sum, a product or a left shift that does not wrap; all values for another
   // operation.
   arith::Interval exact_values(const Binary& n, const Expr& self) const {
     const arith::Interval a = arith::bounds(n.a, ranges_), b = arith::bounds(n.b, ranges_);
@@ -250,8 +250,9 @@ class Checker {
   int64_t doubts_ = 0;
 };
 
-// The values that the stage's data axes are certain to take. A region may exceed the shape; its
-// points there are not computed. An axis of symbolic extent may end after the first one.
+// The values that the stage's data axes are certain to take. A region may exceed the shape, but
+// points outside the shape are not computed. An axis of symbolic extent may end after its first
+// value.
 arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
   const StageBounds& own = bounds.of(stage.id);
   const Exprs& mins = own.clamps.empty() ? own.min : own.clamped_min;
@@ -272,9 +273,9 @@ arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
   return indices;
 }
 
-// Reports what check_reads reports, for all computes except those in the steps of scans, at the
-// points that the bounds say are computed: other points of an operation may read outside. Returns
-// the number of doubts.
+// Runs check_reads for all computes except those in the steps of scans, at the points that the
+// bounds compute: other points of an operation may read outside of tensors. Returns the number of
+// doubts.
 int64_t check_computed_reads(const Schedule& s, const Bounds& bounds, DiagnosticSink& sink) {
   int64_t doubts = 0;
   for (const StageId id : s.order()) {

@@ -10,7 +10,7 @@
 namespace texloom::lower {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on operations
+using namespace schedule;  // the whole file also works on operations
 
 namespace {
 

@@ -15,8 +15,8 @@ struct SymbolicAxis {
   size_t axis = 0;
 };
 
-// The axes of symbolic extent in indices that are not proven to be inside of the tensor, with what
-// the conditions around the reads imply. Outputs and stages in the steps of scans compute the whole
+// The axes of symbolic extent in indices that are not proven to be inside of the tensor, even under
+// the conditions around the reads. Outputs and stages in the steps of scans compute the whole
 // tensor in any case; their axes are not returned.
 std::vector<SymbolicAxis> doubtful_axes(const schedule::Schedule& schedule,
                                         const schedule::Bounds& bounds);
