@@ -32,8 +32,8 @@ void check_encloses(const Schedule& schedule, StageId attached, StageId reader);
 // The leaf that an axis of the stage has become.
 ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
 
-// Whether both are one index of a kernel: thread axes with one tag are, virtual threads only if
-// they are one object.
+// Whether both axes are one index of a kernel. Thread axes are if they have the same tag; virtual
+// threads, only if they are the same object.
 bool is_one_thread_axis(const ir::IterVar& a, const ir::IterVar& b);
 
 // Whether all threads along this axis, real or virtual, share a buffer of that scope.

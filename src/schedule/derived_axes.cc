@@ -34,7 +34,8 @@ std::vector<IterVar> unit_axes(const Stage& stage) {
     }
   };
   for (const Relation& relation : stage.relations) collect(operands_of(relation));
-  // Each precedes those made before it.
+  // Each unit axis is made in front of the earlier ones, so the reverse order of the leaves is the
+  // order of creation.
   collect({stage.leaves.rbegin(), stage.leaves.rend()});
   return units;
 }

@@ -34,9 +34,10 @@ class Schedule {
   std::optional<StageId> find(const Op& op) const;
   // The stage that computes a tensor read in a body of this schedule.
   StageId producer(const ir::Tensor& tensor) const;
-  // Explains why an axis is not a leaf of the stage: what became of it, or whose it is.
+  // Explains why an axis is not a leaf of the stage: a directive replaced it, or it is an axis of
+  // another stage.
   std::string fate_of(const Stage& stage, const ir::IterVar& axis) const;
-  // The stages that read it.
+  // The stages that read this one.
   std::vector<StageId> readers_of(StageId id) const;
   // The scan that the stage is an init or an update of.
   std::optional<StageId> scan_written_by(StageId id) const;
@@ -69,7 +70,7 @@ class Schedule {
   void compute_at(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
   void compute_inline(StageId id, const SourceLocation& where);
   void compute_root(StageId id, const SourceLocation& where);
-  // Computes the stage, which is attached to a loop, ahead of it, with `stages` iterations in
+  // Computes the stage ahead of the loop that it is attached to, with `stages` iterations in
   // flight.
   void pipeline(StageId id, int64_t stages, const SourceLocation& where);
   // `layout`, here and below: texture[...] or buffer[...], as in schedule/storage.h.
@@ -126,8 +127,9 @@ class Schedule {
   void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
 
  private:
-  // Refuses an intrinsic whose computation uses an axis of a stage that is not one of its scalars:
-  // it is declared without the schedule, so that the axis has no value in its statements.
+  // Refuses an intrinsic whose computation uses an axis of a stage that is not one of the scalars
+  // of the intrinsic. Intrinsics are declared without a schedule, so such an axis has no value in
+  // their statements.
   void refuse_axes_in(const TensorIntrinsicNode& intrinsic, const SourceLocation& where) const;
   void check_rfactor(const Stage& stage, const ir::IterVar& axis, int factor_axis,
                      const SourceLocation& where) const;
@@ -136,7 +138,7 @@ class Schedule {
   void begin_steps(StageId id);
   // Computes the stage in a step if it reads results of that step.
   void join_step(StageId id);
-  // The place where it is computed by default.
+  // The place where the stage is computed by default.
   Attachment own_place(const Stage& stage) const;
   // Refuses directives on the place or the storage of inits, updates and states.
   void refuse_part_of_scan(const Stage& stage, std::string_view directive,

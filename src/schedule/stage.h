@@ -22,8 +22,8 @@ using StageId = int;
 // parent = outer * factor + inner
 struct SplitRelation {
   ir::IterVar parent, outer, inner;
-  int64_t factor = 0;  // the inner extent; or 0, then
-  int64_t nparts = 0;  // the outer extent
+  int64_t factor = 0;  // the inner extent; 0 if `nparts` is given
+  int64_t nparts = 0;  // the outer extent; 0 if `factor` is given
   // The inner extent is `factor` even if the parent is shorter; otherwise it shrinks to the parent.
   bool exact = false;
 };
@@ -38,7 +38,7 @@ using Relation = std::variant<SplitRelation, FuseRelation>;
 // The directives on one leaf axis.
 struct AxisAttributes {
   ir::LoopKind loop = ir::LoopKind::Serial;
-  ir::IterVar thread;       // bound to, when loop is Thread or Virtual
+  ir::IterVar thread;       // the thread axis it is bound to, if `loop` is Thread or Virtual
   SourceLocation location;  // of the directive
   // Replaces this loop, which is then Serial, and those inside it.
   TensorIntrinsic intrinsic = {};
@@ -86,7 +86,7 @@ struct Stage {
   std::vector<Relation> relations;  // in the order they were made
   std::unordered_map<ir::IterVar, AxisAttributes, RefHash, RefSame> attributes;
   Attachment attachment;
-  // The scan whose steps compute it, or whose state it is a placeholder of; -1: none.
+  // The scan whose steps compute this stage, or whose state this placeholder is; -1: none.
   StageId scan = -1;
   std::optional<Pipeline> pipeline;
   // Unset: inferred from where the stage is attached.

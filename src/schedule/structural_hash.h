@@ -1,6 +1,7 @@
-// Structural equality of computations, and a hash that agrees with it: whether operations compute
-// the same of their inputs. Operations need only correspond to one another, but with equal names,
-// tags and attributes, so that equal computations print and schedule equally.
+// Structural equality of computations, and a hash that agrees with it. Two computations are equal
+// if their operations correspond to one another and compute the same from their inputs.
+// Corresponding operations have equal names, tags and attributes, so that equal computations print
+// and schedule equally.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ struct TensorFunction {
 
 bool equal(const TensorFunction& a, const TensorFunction& b);
 
-// The same in all processes of one version of Texloom.
+// A hash that is the same in all processes of one version of Texloom.
 uint64_t structural_hash(const TensorFunction& function);
 
 }  // namespace texloom::schedule

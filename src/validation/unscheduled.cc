@@ -17,7 +17,7 @@
 namespace texloom::validation {
 
 using namespace ir;        // the whole file works on IR nodes
-using namespace schedule;  // and on stages of a schedule
+using namespace schedule;  // the whole file also works on stages
 using namespace lower;     // and on the input of lowering
 
 namespace {

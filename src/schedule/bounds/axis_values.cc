@@ -48,7 +48,7 @@ bool any_in(const std::vector<IterVar>& axes, const AxisSet& set) {
   return std::any_of(axes.begin(), axes.end(), [&](const IterVar& a) { return set.contains(a); });
 }
 
-// The results of splits and fusions that are threads, or became axes that are.
+// The results of splits and fusions that are bound to threads, or from which such an axis derives.
 AxisSet parts_in_threads(const Schedule& schedule, const Stage& stage) {
   AxisSet found;
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
@@ -117,7 +117,8 @@ void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& valu
     if (const auto* fuse = std::get_if<FuseRelation>(&*r)) {
       const Expr &inner = extents.at(fuse->inner), fused = values.at(fuse->fused);
       if (is_int(extents.at(fuse->outer), 1)) {
-        // Past the end, up to a whole texel, the inner axis continues.
+        // The fused axis may run past its end, up to a whole texel. The inner axis takes these
+        // values, since the outer one has a single value.
         values[fuse->outer] = make_int(0, fused->type);
         values[fuse->inner] = fused;
         continue;

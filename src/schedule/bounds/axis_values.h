@@ -22,7 +22,7 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
 // parent, calls `guard` with the parent and the condition for a point to be inside it.
 void add_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values,
                       FunctionRef<void(const ir::IterVar&, const ir::Expr&)> guard);
-// The same, but a point past the end of an axis becomes its last point.
+// Does the same, but a point past the end of an axis becomes its last point.
 void add_clamped_values_above(const Stage& stage, const AxisExtents& extents, AxisValues& values);
 
 // Adds the values of all other axes, given those of the operation's axes. Unit axes are 0.

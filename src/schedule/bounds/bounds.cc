@@ -114,7 +114,7 @@ class Inference {
     own.index.emplace(axis->var, axis->min + loop.var);
   }
 
-  // -- What readers demand.
+  // -- The regions that readers demand.
 
   static void demand_all(const Exprs& shape, StageBounds& own) {
     own.min.assign(shape.size(), make_int(0));
@@ -145,7 +145,8 @@ class Inference {
     for (size_t i = 0; i < shape.size(); ++i) {
       const StridedRegion* region = own_thread ? reads[i].strided.common() : nullptr;
       const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
-      // If the region leaves its shape, storing every element takes less.
+      // Stores only the elements that are read, unless storing every element of the region, clamped
+      // to the shape, takes less memory.
       if (region != nullptr && region->axis.leaves_out() &&
           !is_smaller(extent, make_int(region->axis.count()))) {
         own.min.push_back(region->min.to_expr(kInt32));
@@ -299,7 +300,8 @@ class Inference {
     const AxisValues of_loops = value;
     add_values_above(stage, extents, value, [&](const IterVar& axis, const Expr& condition) {
       own.clamps.push_back(condition);
-      // A fusion of both kinds reaches past both ends.
+      // If a fusion joins a data axis and a reduction axis, its loop may run past the end of
+      // either.
       if (axis->kind == IterKind::Reduction) guard(IterKind::Reduction, condition, own);
       if (comes_from_data(stage, axis)) guard(IterKind::Data, condition, own);
     });

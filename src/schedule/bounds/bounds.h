@@ -45,8 +45,9 @@ struct StageBounds {
   std::vector<ir::Expr> position;
   // The logical index for each axis variable of the operation, including reduction axes.
   ir::Substitution index;
-  // The same, valid where all `clamps` hold, which are among the guards. Points where they do not
-  // hold are not computed; they get the index of a computed point, so that regions do not grow.
+  // `min` and `index` as they are where all `clamps` hold (clamps are among the guards). Points
+  // where a clamp does not hold are not computed. They get the index of a computed point, so that
+  // regions do not grow.
   std::vector<ir::Expr> clamped_min;
   ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
   std::vector<ir::Expr> clamps;
@@ -72,10 +73,10 @@ struct Bounds {
   ir::arith::Ranges ranges;  // of symbols and of all loop variables
 };
 
-// Whether a stage computes all points of its region that the tensor has, or only those that a
-// reader needs. The two differ where the reader's last tile exceeds its tensor, but not the tensor
-// of the stage, which has been lengthened: narrow bounds cost a guard, but read nothing for such
-// points.
+// Whether a stage computes all points of its region that its tensor has, or only those that a
+// reader needs. The two differ if the stage's tensor is longer than its reader's: the reader's last
+// tile may exceed the reader's tensor, but not the stage's. Narrow bounds cost a guard, but read
+// nothing for the points that no reader needs.
 enum class Points : std::uint8_t { InShape, Needed };
 
 // Requires that inlined stages have been substituted into their readers. Fails with BadShape (an

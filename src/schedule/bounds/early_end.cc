@@ -14,7 +14,7 @@ using arith::LinearSum;
 
 namespace {
 
-// Sums that are at most 0 at every point that takes part.
+// Sums that are at most 0 at every point that takes part in the reduction.
 class Limits {
  public:
   Limits(const Expr& condition, const arith::Ranges& ranges) : ranges_(ranges) { add(condition); }
@@ -31,7 +31,8 @@ class Limits {
     return ends;
   }
 
-  // Keeps what is known outside the loop, where the sum has its least value.
+  // Rewrites the sums for use outside the loop: each keeps its least value over the iterations.
+  // Drops the sums for which that value is not known.
   void leave(const LeafLoop& loop) {
     std::vector<LinearSum> outside;
     for (const LinearSum& sum : sums_) {
@@ -81,7 +82,7 @@ class Limits {
   std::vector<LinearSum> sums_;
 };
 
-// Whether everything attached there is computed by one thread only, or by separate kernels.
+// Whether everything attached at this loop is computed by one thread only, or by separate kernels.
 bool runs_alone(const Schedule& schedule, const LoopRef& loop) {
   return std::none_of(schedule.order().begin(), schedule.order().end(), [&](StageId id) {
     const Stage& stage = schedule.stage(id);

@@ -38,7 +38,7 @@ class NeededPoints {
     }
   }
 
-  // The needed indices along each axis; nothing if no read happens.
+  // The needed indices along each axis; nullopt if no read happens.
   std::optional<std::vector<Interval>> intervals() const {
     const size_t rank = stage_.op->axes.size();
     std::optional<std::vector<Interval>> needed;
@@ -103,7 +103,7 @@ class NeededPoints {
     return points;
   }
 
-  // The same, also for axes of symbolic extents.
+  // The values of the stage's axes as regions, also for axes of symbolic extents.
   RegionMap regions_of_points(const Stage& stage) const {
     const StageBounds& own = bounds_.of(stage.id);
     RegionMap points;

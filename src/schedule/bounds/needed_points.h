@@ -7,9 +7,9 @@
 
 namespace texloom::schedule {
 
-// Limits `first` and `end` of the stage's bounds, which hold the whole tensor, to the points that
-// its readers read at the points that they compute, whose bounds must be known. Whole texels stay
-// whole. Leaves a stage alone that others may read too: an output, or a stage of a scan.
+// Limits `first` and `end` of the stage's bounds, initially the whole tensor, to the points that
+// its readers read. The bounds of the readers must be known. Whole texels stay whole. Does not
+// change outputs and stages of scans, which may have other readers.
 //
 // Along an axis of constant extent, conditions around the reads count too; a stage whose reads
 // never happen has no points. Along one of symbolic extent, only the end moves, and only if it is

@@ -10,7 +10,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Whether the indices are axes of the operation, in their order; of element-wise reads, all.
+// Whether the indices are the operation's axes, in their order: all of them for ElementWise,
+// otherwise any of them.
 bool reads_own_axes(const Operation& op, const TensorRead& n, InlinePattern pattern) {
   if (pattern == InlinePattern::ElementWise && n.indices.size() != op.axes.size()) return false;
   size_t next = 0;

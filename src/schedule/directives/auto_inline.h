@@ -7,8 +7,8 @@ namespace texloom::schedule {
 
 enum class InlinePattern : uint8_t {
   ElementWise,  // reads each input at the stage's own indices
-  Broadcast,    // at some of them, in their order, or has the tag "broadcast"
-  Injective,    // at any indices: all stages but reductions
+  Broadcast,    // reads each input at some of these indices, in order, or has the tag "broadcast"
+  Injective,    // reads each input at any indices: all stages but reductions
 };
 
 // Inlines every stage of this form that reads a tensor, except outputs and stages that a tensor

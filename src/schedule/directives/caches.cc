@@ -46,8 +46,8 @@ bool has_own_axes(const Stage& stage) {
          unit_axes(stage).empty();
 }
 
-// One axis for each data loop. Points that a split adds to its axis are excluded from a reduction,
-// and zero elsewhere: nothing reads them.
+// One axis for each data loop. Points that a split adds past the end of its axis take no part in a
+// reduction. Other computes give zero there, which nothing reads.
 CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const SourceLocation& where) {
   AxisExtents extents;
   AxisValues inside, places;
@@ -179,7 +179,7 @@ void Schedule::double_buffer(StageId id, const SourceLocation& where) {
          "cannot apply double_buffer to '{}': it is an output of the schedule", own.name());
   }
   if (own.pipeline) {
-    fail(where, Code::BadDoubleBuffer, "leave out one of them",
+    fail(where, Code::BadDoubleBuffer, "leave out double_buffer or pipeline",
          "cannot apply double_buffer to '{}': pipeline gives it as many buffers as it needs",
          own.name());
   }

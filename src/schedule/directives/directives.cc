@@ -221,7 +221,7 @@ IterVar Schedule::fuse(StageId id, const std::vector<IterVar>& axes, const Sourc
   for (size_t i = 1; i < axes.size(); ++i) {
     IterVar outer = fused, inner = axes[i];
     if (is_outer[i - 1]) std::swap(outer, inner);
-    // Fused with a data axis, it is still a loop of the reduction.
+    // A reduction axis that is fused with a data axis is still a loop of the reduction.
     const IterKind kind = outer->kind == IterKind::Reduction ? IterKind::Reduction : inner->kind;
     fused = derived_axis(kind, fused_name(*outer, *inner), where);
     add_relation(id, FuseRelation{outer, inner, fused}, where);

@@ -104,7 +104,7 @@ class PartialResults {
   }
 
  private:
-  // The identity if the step is excluded.
+  // The value of one step; the identity of the reducer if the condition excludes the step.
   static Expr of_one_step(const Reduce& reduce, Exprs values, const Expr& condition) {
     for (size_t i = 0; condition && i < values.size(); ++i) {
       values[i] = make_select(condition, values[i], reduce.reducer.identities[i]);

@@ -11,7 +11,8 @@ namespace texloom::schedule {
 using namespace ir;  // the whole file works on IR nodes
 
 std::optional<StageId> Schedule::scan_written_by(StageId id) const {
-  if (stage(id).op->is_placeholder()) return std::nullopt;  // a state, at most
+  // Scans read placeholders only as states.
+  if (stage(id).op->is_placeholder()) return std::nullopt;
   const auto reads = [&](const Tensor& input) { return producer(input) == id; };
   for (const StageId other : order_) {
     const Operation& op = *stage(other).op;
@@ -22,7 +23,7 @@ std::optional<StageId> Schedule::scan_written_by(StageId id) const {
 
 namespace {
 
-// For parsed texts, in which the directives on a part come before the scan.
+// Checks parsed texts, in which the directives on a part of a scan precede the scan.
 void check_unplaced(const Op& scan, const Stage& part) {
   const bool inlined = part.attachment.kind == AttachKind::Inline;
   if (!part.scope && !part.transform && part.alignments.empty() && !inlined) return;

@@ -28,8 +28,8 @@ ir::IndexMap index_map_of(const ir::Shape& shape, const ir::Exprs& axes, const i
                           const SourceLocation& where);
 
 struct TransformedLayout {
-  ir::Layout tensor;  // of the tensor's own axes
-  ir::Layout array;   // of the new ones
+  ir::Layout tensor;  // over the tensor's own axes
+  ir::Layout array;   // over the new axes
 };
 // Fails with BadLayout if the axes cannot become rows, columns and lanes.
 TransformedLayout transformed_layout(const AxisTransform& transform, const ir::StorageScope& scope,

@@ -70,7 +70,7 @@ StatementProblem problem_of(const Violation& v, const Program& program) {
       fmt::format("{}: {}", v.node, v.problem)};
 }
 
-// Checks that foreign code may have a pointer into it.
+// Checks that foreign code may have a pointer into the buffer.
 void check_array(const BufferNode& buffer, const SourceLocation& where) {
   if (has_strides(buffer)) return;
   fail(where, Code::BadForeignCall,

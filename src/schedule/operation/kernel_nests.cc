@@ -15,7 +15,7 @@ bool is_seen_by_all_kernels(const Stmt& s) {
   return n != nullptr && n->buffer->memory == MemoryScope::Global;
 }
 
-// Whether a buffer is filled ahead of the loop that this is the body of.
+// Whether the loop with this body has a buffer that is filled ahead of it.
 bool fills_ahead(const Stmt& body) {
   bool found = body->kind == StmtKind::Pipelined;
   if (body->kind == StmtKind::For) return found;

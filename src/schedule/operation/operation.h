@@ -51,7 +51,7 @@ struct OperationFields {
   std::vector<ir::IterVar> reduce_axes;   // of the reduction, in its order
   ir::Expr body;                          // of a compute, else null
   std::vector<ir::Tensor> inputs;         // each once, in order of appearance
-  ir::Stmt statement;                     // of an extern, of stage loops, over the buffers below
+  ir::Stmt statement;                     // of an extern: over the buffers of `reads` and `writes`
   std::vector<ExternInput> reads;         // of an extern
   std::vector<ir::Buffer> writes;         // of an extern, one for each output
   std::vector<ScanState> states;          // of a scan, one for each output
@@ -108,7 +108,7 @@ std::vector<ir::Tensor> outputs_of(const Op& op);
 // The operation that computes a tensor.
 Op operation_of(const ir::Tensor& tensor);
 
-// One element. Fails with BadIndexCount or BadOperandType (an index that is not an integer).
+// Reads one element. Fails with BadIndexCount or BadOperandType (an index that is not an integer).
 ir::Expr read(const ir::Tensor& tensor, ir::Exprs indices, const SourceLocation& location);
 
 // Fails with BadShape at `location` unless all extents are positive constants.

@@ -10,8 +10,8 @@ namespace texloom::schedule {
 
 // Which elements of a tensor an element of the result depends on, from near to far.
 enum class ReadKind : uint8_t {
-  Own,        // that at the same indices, in a tensor of the same shape
-  Broadcast,  // that at some of the same indices, in their order, and at 0 of axes of extent 1
+  Own,        // the element at the same indices, in a tensor of the same shape
+  Broadcast,  // the element at some of the same indices, in order, and at 0 of axes of extent 1
   Other,
 };
 
@@ -31,7 +31,7 @@ struct OperationReads {
   bool contracts = false;  // it reduces products of elements of inputs
 };
 
-// An expression of more nodes than this counts as if it ended there.
+// Counting the nodes of an expression stops at this number.
 inline constexpr int64_t kMostCountedNodes = 10'000;
 
 // The operation is a compute. In a reduction all reads are of kind Other.

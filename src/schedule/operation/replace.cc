@@ -61,7 +61,8 @@ class BodyRewriter {
   }
 
  private:
-  // Whether it is an index expression of replaced symbols and numbers, and not a number.
+  // Whether the expression is index arithmetic on replaced symbols and numbers, with at least one
+  // symbol.
   bool is_of_symbols(const Expr& e) {
     if (replacements_.symbols.empty()) return false;
     if (const auto found = of_symbols_.find(e.get()); found != of_symbols_.end())
@@ -139,7 +140,7 @@ class Copier {
     TL_UNREACHABLE();
   }
 
-  // The state of a scan.
+  // A copy of the placeholder that is the state of a scan.
   Op placeholder(const Operation& op) const {
     const BodyRewriter body(known_, ranges_);
     Exprs shape;
@@ -202,7 +203,7 @@ class Copier {
     return Op(new Operation(std::move(other)));
   }
 
-  Replacements known_;  // and the tensors of copied operations
+  Replacements known_;  // the given replacements, and the tensors of copied operations
   arith::Ranges ranges_;
 };
 

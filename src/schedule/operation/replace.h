@@ -1,4 +1,4 @@
-// Computations with other tensors and other sizes in place of some.
+// Copies computations with other tensors and other sizes in place of given ones.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ struct Replacements {
   }
 };
 
-// New operations, with axes of their own, that compute the same from the replacements as the
-// operations of `outputs`. Externs must not use replaced symbols.
+// Copies the operations of `outputs`, with new axes, so that the copies compute the same from the
+// replacements. Externs must not use replaced symbols.
 std::vector<ir::Tensor> with_replacements(const std::vector<ir::Tensor>& outputs,
                                           const Replacements& replacements);
 

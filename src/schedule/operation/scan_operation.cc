@@ -147,7 +147,7 @@ class ScanChecker {
     }
   }
 
-  // Checks that only rows of states before the step's own are read, and only that row of updates.
+  // Checks that a step reads only rows of states before its own, and only its own row of updates.
   void check_reads(const Operation& op) const {
     Substitution rows;
     Facts facts{ranges_, true};
@@ -240,7 +240,7 @@ class ScanChecker {
 
   const Operation& scan_;
   ScanStep step_;
-  Expr row_;  // of the step: replaces all axes that are this row
+  Expr row_;  // the row of the step; replaces all axes that always are this row
   arith::Ranges ranges_;
 };
 

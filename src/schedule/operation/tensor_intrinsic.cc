@@ -86,7 +86,7 @@ class IntrinsicChecker {
 
   void check_views(const std::vector<TensorView>& views, const std::vector<Tensor>& tensors) const {
     if (views.size() != tensors.size()) {
-      wrong({}, "give one for each", "it has more or fewer buffers than tensors");
+      wrong({}, "give one buffer for each tensor", "it has more or fewer buffers than tensors");
     }
     for (size_t i = 0; i < views.size(); ++i) {
       refuse(find_problem(views[i].buffer, tensors[i], tensors[i]->location));
@@ -97,7 +97,7 @@ class IntrinsicChecker {
   void check_strides(const TensorView& view) const {
     const BufferNode& b = *view.buffer;
     if (!view.strides.empty() && view.strides.size() != b.shape.size()) {
-      wrong(b.location, "give one for each axis",
+      wrong(b.location, "give one stride for each axis",
             fmt::format("the buffer '{}' has {} axes and {} strides", b.name, b.shape.size(),
                         view.strides.size()));
     }
@@ -117,24 +117,26 @@ class IntrinsicChecker {
     };
     for (const Expr& scalar : own_.scalars) {
       if (as<Var>(scalar) == nullptr || !scalar->type.is_scalar()) {
-        wrong({}, "make each by te.var(\"s\", \"float32\")",
+        wrong({}, "make each scalar by te.var(\"s\", \"float32\")",
               fmt::format("its scalar {} is not a variable of a scalar type", to_string(scalar)));
       }
       if (count(own_.scalars, scalar) > 1) {
-        wrong({}, "name each once", fmt::format("its scalar {} is named twice", to_string(scalar)));
+        wrong({}, "name each scalar once",
+              fmt::format("its scalar {} is named twice", to_string(scalar)));
       }
       if (count(view_variables(own_), scalar) > 0) {
-        wrong({}, "make a variable for each",
+        wrong({}, "use a separate variable for the scalar",
               fmt::format("its scalar {} is a stride or an offset as well", to_string(scalar)));
       }
       if (count(used, scalar) == 1) continue;
       wrong(own_.computation->location,
-            "use it there: lowering finds its value by matching the computation",
+            "use the scalar in the computation: matching a loop with it gives the value",
             fmt::format("its computation does not use the scalar {}", to_string(scalar)));
     }
   }
 
-  // Statements may access only what the computation reads, and lowering checks only the latter.
+  // Statements may access only elements that the computation reads, because lowering checks only
+  // the computation's reads.
   void check_regions() const {
     arith::Ranges ranges;
     const Operation& op = *own_.computation;

@@ -64,8 +64,8 @@ using TensorIntrinsic = Ref<TensorIntrinsicNode>;
 TensorIntrinsic make_tensor_intrinsic(TensorIntrinsicFields fields);
 
 // The intrinsic with constants for some scalars: `values` has a constant or null for each scalar.
-// Constants fold, so that loops would not show them to the matcher. Fails with BadIntrinsic, at
-// `where`, if folding removes an input or another scalar.
+// Constants fold into other expressions of a loop, so that matching would not find them. Fails with
+// BadIntrinsic, at `where`, if folding removes an input or another scalar.
 TensorIntrinsic with_constants(const TensorIntrinsicNode& intrinsic, const ir::Exprs& values,
                                const SourceLocation& where);
 

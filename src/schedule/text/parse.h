@@ -26,7 +26,7 @@ class ScheduleParser {
 
   // The stage of an operation that has been read.
   StageId stage(const ir::NamedToken& name) const;
-  // Its name, where it is declared.
+  // The stage's name, where the text declares it.
   const ir::NamedToken& name_of(StageId id) const { return names_.at(static_cast<size_t>(id)); }
   // The number after the name of an operation with several outputs.
   size_t output_number() { return head_.exprs.output_number(); }
@@ -126,7 +126,7 @@ class ScheduleParser {
       return std::forward<F>(call)();
     } catch (const UserError& error) {
       const Diagnostic& d = error.diagnostics().front();
-      if (d.location.column > 0) throw;  // has its place in the text
+      if (d.location.column > 0) throw;  // the diagnostic has its place in the text already
       reader.fail_at(word, d.code, d.message, d.help);
     }
   }

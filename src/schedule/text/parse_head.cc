@@ -67,7 +67,7 @@ Exprs ScheduleParser::reducer_parameters(Scope& scope) {
   while (reader_.accept(",")) {
     const NamedToken name = reader_.name("a variable");
     if (scope.names.find_variable(name.name)) {
-      reader_.wrong(name.token, "give the parameters different names", "two of them are named {}",
+      reader_.wrong(name.token, "give the parameters different names", "the name {} is used twice",
                     name.token.text);
     }
     reader_.expect(":");
@@ -96,7 +96,8 @@ void ScheduleParser::reducer() {
                   "the reducer has {} and {} operands, and {} types", lhs.size(), rhs.size(),
                   types.size());
   }
-  // It may use its operands and parameters, its identities only the latter.
+  // The combined values may use the operands and the parameters; the identities may use only the
+  // parameters.
   Scope values(reader_, &constants.names);
   Reducer r;
   r.name = name.name;
@@ -105,7 +106,7 @@ void ScheduleParser::reducer() {
     for (size_t i = 0; i < names.size(); ++i) {
       if (constants.names.find_variable(names[i].name) || !known.insert(names[i].name).second) {
         reader_.wrong(names[i].token, "give the operands different names",
-                      "two of them are named {}", names[i].token.text);
+                      "the name {} is used twice", names[i].token.text);
       }
       operands.push_back(values.names.bind(reader_, names[i], types[i]));
     }

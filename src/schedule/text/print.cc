@@ -181,7 +181,7 @@ Expr origin_body(const Stage& stage) {
   return substitute(stage.origin->body, axes);
 }
 
-// Whether it is computed where scans compute their steps by default.
+// Whether the stage is computed where scans compute their steps by default.
 bool in_its_step(const Schedule& schedule, const Stage& stage) {
   const Attachment& at = stage.attachment;
   return at.stage == stage.scan && at.axis.same_as(schedule.stage(stage.scan).op->scan_axis);
@@ -276,7 +276,8 @@ std::string SchedulePrinter::directives(const Stage& stage) {
     line(fmt::format("align {} {}, {}", axis_name(stage.id, a.axis), a.factor, a.offset),
          at(a.location));
   }
-  // Directives refuse both for outputs; a stage that became an output as an argument may have them.
+  // Directives refuse double_buffer and pipeline for outputs. A stage that became an output later,
+  // as an argument, may still have them; they are not printed.
   const bool filled_ahead = !stage.is_output;
   if (stage.double_buffered && filled_ahead)
     line("double_buffer", at(stage.double_buffer_location));
