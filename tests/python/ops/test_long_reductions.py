@@ -40,7 +40,7 @@ def integers(shape):
 @pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])
 @pytest.mark.parametrize("case", list(CASES))
 def test_sums(dev, case, target):
-    """Sums of such integers are exact in any order."""
+    """Sums of these small integers are exact in any order."""
     shape, axes = CASES[case]
     value = integers(shape).astype("float32")
     x = te.placeholder(shape, name="x")

@@ -233,7 +233,7 @@ def test_store_predicate_that_leaves_out_elements():
 @pytest.mark.parametrize("of_reader", [False, True])
 @pytest.mark.parametrize("of_reduction", [False, True])
 def test_store_predicates_of_a_reduction_inside_its_reader(run, of_reduction, of_reader):
-    """Every thread keeps the result of the reduction, whatever the predicate says."""
+    """Every thread keeps the result of the reduction; the predicate affects only the store."""
     x, b, y, s = row_sums_plus_one()
     _, ki = s[b].split(s[b].op.reduce_axis[0], factor=8)
     bf = s.rfactor(b, ki)

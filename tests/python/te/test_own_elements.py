@@ -1,4 +1,4 @@
-"""Branches in which each thread touches only elements of its own need no barrier inside."""
+"""A branch needs no barrier inside if each thread accesses only its own elements."""
 
 import numpy as np
 import pytest

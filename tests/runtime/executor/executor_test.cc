@@ -222,7 +222,7 @@ TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
               refused("input \"in\" has the shape (n), got (4, 4)"));
 }
 
-// The latest run's outputs stay, whatever shapes and memory are set for the next run, or refused.
+// The latest run's outputs stay until the next run succeeds, also after new shapes or memory.
 TEST_F(ExecutorTest, OutputsAreThoseOfTheLatestRun) {
   const auto executor = make_executor(next_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
