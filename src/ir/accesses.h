@@ -1,4 +1,5 @@
-// Finds the accesses to buffers and textures in a program, whichever nodes make them.
+// Finds the accesses to buffers and textures in a program, whatever the kinds of the nodes that
+// make them.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@ namespace texloom::ir {
 struct BufferAccess {
   const Buffer& buffer;
   Access access;
-  // One index for each axis, or one offset; the column and row of a texel; the first element of a
-  // pointer's box.
+  // For a buffer, one index for each axis, or one offset; for a texture, the texel's column and
+  // row; for a Pointer, the first element of its box.
   std::span<const Expr> indices;
   Type type;  // of the value
   const SourceLocation& location;
@@ -38,9 +39,9 @@ void for_each_access(const Stmt& s, SeeAccess see);
 bool any_access(const Expr& e, FunctionRef<bool(const BufferAccess&)> condition);
 bool any_access(const Stmt& s, FunctionRef<bool(const BufferAccess&)> condition);
 
-// Whether it reads memory or makes pointers.
+// Whether the expression reads memory or makes pointers.
 bool accesses_memory(const Expr& e);
-// Whether the buffer is read or written, or pointed to.
+// Whether the expression reads, writes or points to the buffer.
 bool accesses(const Expr& e, const Buffer& buffer);
 bool accesses(const Stmt& s, const Buffer& buffer);
 

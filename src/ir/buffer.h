@@ -33,9 +33,9 @@ struct BufferNode : RefCounted {
   std::string name;
   Type type;                   // of an element; scalar
   std::vector<int64_t> shape;  // logical
-  // The shape of a row-major array or of a texture in global memory whose size is known only at the
-  // call, as expressions of the program's symbols; `shape` is then empty. So is the layout of an
-  // array; that of a texture is open.
+  // For a row-major array or a texture in global memory whose size is known only at the call: its
+  // shape, as expressions of the program's symbols. `shape` is then empty. The layout of such an
+  // array is empty; the layout of such a texture is open.
   Exprs extents;
   MemoryScope memory = MemoryScope::Global;
   Layout layout;         // static: part of a kernel's signature
@@ -54,7 +54,7 @@ Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, Memo
                    SourceLocation location = {});
 // A row-major buffer in global memory. Its extents may be symbolic.
 Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocation location = {});
-// A buffer in another order. The layout's object is a Buffer.
+// A buffer in an order other than row-major. The layout's object is a Buffer.
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
                                SourceLocation location = {});
 // A texture, which is in global memory. The layout is open if the extents are symbolic.

@@ -19,7 +19,7 @@ class Equality {
 
   bool same(const Expr& a, const Expr& b) {
     if (!a || !b) return !a && !b;
-    // A node without definitions that uses none is equal to itself.
+    // A node that defines nothing and uses no definition is equal to itself.
     if (a.same_as(b) && known_.is_empty()) return true;
     if (a->kind != b->kind || a->type != b->type) return false;
     if (a->kind == ExprKind::Var) return known_.holds(a.get(), b.get());
@@ -121,7 +121,7 @@ class Equality {
         a.fields());
   }
 
-  const bool programs_;    // otherwise compares two values at one place
+  const bool programs_;    // whether programs are compared, or two values at one place
   Correspondence& known_;  // what the two sides define
 };
 

@@ -15,7 +15,7 @@ namespace texloom::ir {
 
 bool equal(const Expr& a, const Expr& b);
 bool equal(const Stmt& a, const Stmt& b);
-// The names of the programs and of their kernels must be equal too.
+// Programs also need equal names, for themselves and for their kernels.
 bool equal(const Program& a, const Program& b);
 
 size_t structural_hash(const Expr& e);
@@ -31,7 +31,7 @@ class Correspondence {
     from_[b] = a;
   }
   bool is_empty() const { return to_.empty(); }
-  // Whether they were paired, or are one and neither was.
+  // Whether the two were paired, or are the same object and were paired with nothing.
   bool holds(const void* a, const void* b) const;
 
  private:
@@ -40,10 +40,11 @@ class Correspondence {
 
 bool equal(const Expr& a, const Expr& b, Correspondence& known);
 bool equal(const Stmt& a, const Stmt& b, Correspondence& known);
-// Pairs the buffers, if what they hold is equal.
+// Pairs the buffers if their types, layouts and other fields are equal.
 bool equal_definitions(const Buffer& a, const Buffer& b, Correspondence& known);
 
-// The same in all processes of one version of Texloom if all that is used has been defined.
+// A hash that is the same in all processes of one version of Texloom, if all variables, buffers and
+// tensors that are used have been defined.
 class StructuralHasher {
  public:
   void define(const void* what) { defined_.insert_or_assign(what, ++definitions_); }
@@ -58,7 +59,7 @@ class StructuralHasher {
  private:
   uint64_t seed_ = 0;
   uint64_t definitions_ = 0;
-  std::unordered_map<const void*, uint64_t> defined_;  // to the number of the definition
+  std::unordered_map<const void*, uint64_t> defined_;  // the number of each definition
 };
 
 }  // namespace texloom::ir

@@ -193,8 +193,8 @@ struct TextureLoad : ExprBase<TextureLoad> {
   auto fields() const { return field_list(texture, x, y); }
 };
 // A call to a function of unknown behavior: its result depends on its arguments and on the memory
-// that it has pointers to. The call is made only where the program reaches it; a pure function may
-// be called any number of times there.
+// that it has pointers to. The call is made only where the program reaches it; where a pure
+// function is called, it may be called any number of times.
 struct ForeignCall : ExprBase<ForeignCall> {
   static constexpr ExprKind kKind = ExprKind::ForeignCall;
   ForeignCall(Type t, std::string f, bool p, Exprs a)
@@ -269,7 +269,7 @@ Expr operator*(const Expr& a, int64_t b);
 Expr floordiv(const Expr& a, int64_t b);
 Expr floormod(const Expr& a, int64_t b);
 
-// Whether it is a constant, or a vector of it.
+// Whether the expression is this constant, or a vector of it.
 bool is_true(const Expr& e);
 bool is_false(const Expr& e);
 

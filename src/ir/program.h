@@ -104,7 +104,7 @@ struct ForeignParam {
 struct Foreign {
   enum class Kind : uint8_t {
     Text,    // C: it goes once in front of the kernels' source
-    Symbol,  // a function of a library that the kernels' code is linked with
+    Symbol,  // a function of a library to which the code of the kernels is linked
   };
   Kind kind = Kind::Text;
   std::string text;  // the C text, or the name of the symbol
@@ -140,9 +140,9 @@ struct Program {
   // many as there are stages. An Allocate in the body is memory that each iteration of a loop
   // allocates again.
   std::vector<Buffer> temporaries = {};
-  std::vector<Foreign> foreign = {};  // what defines the foreign functions
+  std::vector<Foreign> foreign = {};  // the definitions of the foreign functions
 
-  // The declaration of a function as a symbol; null if there is none.
+  // The entry that declares a function as a symbol; null if there is none.
   const Foreign* symbol_named(std::string_view function) const {
     const auto found = std::ranges::find_if(
         foreign, [&](const Foreign& each) { return each.is_symbol() && each.text == function; });
@@ -151,7 +151,8 @@ struct Program {
 };
 
 struct PrintOptions {
-  // After statements, parameters and kernels: ` @"file":line`, or ` @?` if it is unknown.
+  // Prints ` @"file":line` after statements, parameters and kernels, or ` @?` if the place is
+  // unknown.
   bool locations = false;
 };
 

@@ -6,14 +6,14 @@
 
 namespace texloom::ir {
 
-// The largest result or identity, in nodes: sharing can make a few lines exponentially large, and
-// reducers are compared by their text.
+// The largest result or identity of a reducer, in nodes. Sharing can make a few lines exponentially
+// large, and reducers are compared by their text.
 inline constexpr uint32_t kMaxReducerSize = 1'000;
 
 bool is_operand(const Reducer& reducer, const Var& v);
 
-// The variables that it uses besides its operands, such as axes of the computed tensor: each once,
-// in order of first use.
+// The variables that the reducer uses besides its operands, such as axes of the computed tensor:
+// each once, in order of first use.
 Exprs parameters_of(const Reducer& reducer);
 
 // Replaces parameters by their values.

@@ -26,8 +26,8 @@ constexpr std::array kSpellings = {
     Spelling{"global.texture-nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
     Spelling{"global.texture:weight", {MemoryScope::Global, TextureRule::Weight}},
     Spelling{"global.texture:nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
-    // The memory of a warp becomes that of the block. A fragment becomes private memory of each
-    // thread, which has the same values without tensor intrinsics.
+    // A "warp" buffer becomes shared memory of the block. A "wmma" fragment becomes private memory
+    // of each thread, which has the same values without tensor intrinsics.
     Spelling{"warp", {MemoryScope::Shared, {}}},
     Spelling{"wmma.matrix_a", {MemoryScope::Local, {}}},
     Spelling{"wmma.matrix_b", {MemoryScope::Local, {}}},

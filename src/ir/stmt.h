@@ -36,7 +36,7 @@ struct StmtBase : StmtNode {
 struct Store : StmtBase<Store> {
   static constexpr StmtKind kKind = StmtKind::Store;
   Buffer buffer;
-  Exprs indices;  // as for a Load
+  Exprs indices;  // one for each axis, or one offset, as in a Load
   Expr value;
   auto fields() const { return field_list(buffer, indices, value); }
 };
@@ -57,7 +57,7 @@ struct For : StmtBase<For> {
   Expr var;  // a Var, from 0 to extent - 1
   Expr extent;
   LoopKind loop = LoopKind::Serial;
-  ThreadTag tag;  // of a thread axis
+  ThreadTag tag;  // of the thread axis, if the loop is one
   Stmt body;
   auto fields() const { return field_list(Definition{var}, extent, loop, tag, body); }
 };
@@ -86,11 +86,11 @@ struct Let : StmtBase<Let> {
   Stmt body;
   auto fields() const { return field_list(Definition{var}, value, body); }
 };
-// Marks the loops of one future kernel, until kernels are split off: the boundary is explicit, not
-// guessed from the shape of the loops.
+// Marks the loops of one future kernel, until kernels are split off. The boundary is explicit,
+// rather than inferred from the loops.
 struct Nest : StmtBase<Nest> {
   static constexpr StmtKind kKind = StmtKind::Nest;
-  Buffer result;  // what the stage computes
+  Buffer result;  // the result of the stage
   Stmt body;
   auto fields() const { return field_list(result, body); }
 };
@@ -112,7 +112,7 @@ struct Allocate : StmtBase<Allocate> {
   Stmt body;
   auto fields() const { return field_list(Definition{buffer}, body); }
 };
-// Only in a launch plan: lifetimes there need not be nested.
+// Allowed only in a launch plan, where lifetimes need not be nested.
 struct Free : StmtBase<Free> {
   static constexpr StmtKind kKind = StmtKind::Free;
   Buffer buffer;
@@ -122,10 +122,10 @@ struct Barrier : StmtBase<Barrier> {
   static constexpr StmtKind kKind = StmtKind::Barrier;
   auto fields() const { return field_list(); }
 };
-// All threads of a block run it together. The variable gets the value of the thread whose number is
-// larger by `offset`; it is undefined if that thread is in another SIMD-group, or in none. Threads
-// are numbered with threadIdx.x fastest, and SIMD-groups are `width` threads each, from number 0
-// on.
+// A shuffle, which all threads of a block run together. The variable gets the value of the thread
+// whose number is larger by `offset`. It is undefined if that thread is in another SIMD-group, or
+// does not exist. Threads are numbered with threadIdx.x fastest. SIMD-groups are `width`
+// consecutive threads each, from number 0 on.
 struct Shuffle : StmtBase<Shuffle> {
   static constexpr StmtKind kKind = StmtKind::Shuffle;
   Expr var;

@@ -30,7 +30,7 @@ using Tensor = Ref<TensorNode>;
 // The most outputs of one operation.
 inline constexpr size_t kMaxOutputs = 64;
 
-// Ordered: the steps of a scan.
+// Ordered axes are the steps of scans.
 enum class IterKind : uint8_t { Data, Reduction, Thread, VirtualThread, Ordered };
 
 // One of the thread indices of a GPU kernel: blockIdx.{x,y,z} and threadIdx.{x,y,z}.

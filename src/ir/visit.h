@@ -259,7 +259,7 @@ class Rewritten {
     known_.emplace(e, result);
     return result;
   }
-  // Call it before the same expression may become a different one.
+  // Call this before the same expression may get a different result.
   void clear() { known_.clear(); }
 
  private:
@@ -271,7 +271,7 @@ using Substitution = std::unordered_map<Expr, Expr, RefHash, RefSame>;
 Expr substitute(const Expr& e, const Substitution& values);
 Stmt substitute(const Stmt& s, const Substitution& values);
 
-// Whether the variable occurs in it.
+// Whether the variable occurs in the expression.
 bool uses_var(const Expr& e, const Expr& var);
 bool uses_var(const Stmt& s, const Expr& var);
 

@@ -7,7 +7,8 @@
 
 namespace texloom::ir {
 
-// The number of stores to buffers and textures in its text, however often each runs.
+// The number of stores to buffers and textures in the text of the statement, however often each
+// runs.
 int64_t count_stores(const Stmt& s);
 
 }  // namespace texloom::ir

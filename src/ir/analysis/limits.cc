@@ -10,10 +10,11 @@
 namespace texloom::ir {
 namespace {
 
-// The limit for the private arrays of all threads of a block on processors, where they share one
-// stack: usually of 8 MiB, which also holds data of the implementation.
+// The limit for the private arrays of all threads of a block on processors. All threads share one
+// stack, usually of 8 MiB, which also holds data of the OpenCL implementation.
 constexpr int64_t kBlockStackBytes = 2 << 20;
-// A buffer, a texture or a constant: drivers count at least a register's worth for each.
+// The bytes that a buffer, a texture or a constant takes among the parameters: drivers count at
+// least a register for each.
 constexpr int64_t kParameterBytes = 8;
 
 int64_t saturated(int128 value) {
@@ -61,7 +62,7 @@ class LimitCheck {
       if (limits.slots) check_slots(*limits.slots);
     }
     for (const KernelParam& p : kernel_.params) {
-      // The call checks an image whose size it decides.
+      // If the size of an image depends on the call, the call checks it.
       if (!p.buffer || !p.buffer->is_texture() || p.buffer->is_symbolic()) continue;
       const Layout& layout = p.buffer->layout;
       check(Limit::ImageSize, std::max(layout.row_count(), layout.col_count()),

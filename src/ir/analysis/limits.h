@@ -16,9 +16,9 @@ enum class Limit : uint8_t {
   SharedBytes,     // a block's arrays
   PrivateBytes,    // a thread's arrays
   ImageReads,      // textures among the parameters that are read
-  ImageWrites,     // textures among them that are written
+  ImageWrites,     // textures among the parameters that are written
   Textures,        // textures among the parameters, where the target counts slots
-  Buffers,         // buffers among them, and one for constants, where the target counts slots
+  Buffers,         // buffers among the parameters and one for constants, where slots are counted
   ImageSize,       // texels along an axis of a texture
   ParameterBytes,  // of all parameters together
 };
@@ -32,14 +32,14 @@ struct Excess {
   Buffer buffer;  // the largest one involved; null for threads and parameters
 };
 
-// Whether the kernel takes its buffers and textures in an argument buffer, because the target has
-// those and too few slots. Then only ParameterBytes limits their number.
+// Whether the kernel takes its buffers and textures in an argument buffer: the target has argument
+// buffers, and too few slots for this kernel. Then only ParameterBytes limits their number.
 bool uses_argument_buffer(const Kernel& kernel, const Target& target);
 
-// Whether a block of the kernel is not larger than the SIMD-groups that the target states.
+// Whether a block of the kernel fits into one SIMD-group of the width that the target states.
 bool is_one_simd_group(const Kernel& kernel, const Target& target);
-// Whether the kernel is right only where SIMD-groups have the width that the target states. Foreign
-// functions may rely on it.
+// Whether the kernel is correct only where SIMD-groups have the width that the target states.
+// Foreign functions may rely on that width.
 bool relies_on_simd_width(const Kernel& kernel, const Target& target);
 
 // The limits of `target` that the kernel exceeds, in the order of Limit: each once, but ImageSize

@@ -6,12 +6,13 @@
 
 namespace texloom::ir {
 
-// Whether it can be an extent: int32 sums, differences, products, floor divisions and remainders,
-// minima and maxima of constants, symbols and variables of enclosing loops.
+// Whether the expression can be an extent: int32 sums, differences, products, floor divisions and
+// remainders, minima and maxima of constants, symbols and variables of enclosing loops.
 bool is_extent(const Expr& e);
 
-// The extent of a digit of a texture's layout, its rows and columns, and the extent of an axis,
-// rounded up to whole texels if it is lane_axis(). Constants, or expressions of symbols.
+// For a texture: the extent of a digit of its layout, the numbers of its rows and columns, and the
+// extent of an axis, rounded up to whole texels if it is lane_axis(). Each is a constant or an
+// expression of symbols.
 Expr extent_of(const BufferNode& texture, const LayoutPart& part);
 Expr row_count(const BufferNode& texture);
 Expr col_count(const BufferNode& texture);

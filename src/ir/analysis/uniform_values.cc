@@ -22,7 +22,8 @@ UniformValues::UniformValues(const Nest& nest) {
 }
 
 void UniformValues::follow(const Stmt& body) {
-  // In the next iteration of an enclosing loop, a varying value can make an earlier one vary.
+  // Repeats until nothing changes: in the next iteration of an enclosing loop, a varying value can
+  // make an earlier one vary.
   do {
     changed_ = false;
     visit(body, false);
@@ -33,7 +34,7 @@ bool UniformValues::varies(const Expr& e) const {
   return any_of(
       e, [&](const Var& v) { return variables_.contains(&v); },
       [&](const Load& n) { return varies(n.buffer); },
-      // It may ask for the index of its thread.
+      // a foreign function may ask for the index of its thread
       [](const ForeignCall&) { return true; });
 }
 

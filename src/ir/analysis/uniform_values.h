@@ -7,10 +7,10 @@
 
 namespace texloom::ir {
 
-// Threads agree on values computed from what they agree on: constants, symbols, block indices,
-// memory that they share, and variables of loops with equal extents. They agree on private memory
-// if all of them store equal values to the same elements, under no condition on which they differ.
-// Thus a counter that each thread keeps for itself is the same for all.
+// Threads agree on constants, symbols, block indices, memory that they share, variables of loops
+// with equal extents, and on values computed from these. They agree on a private buffer if all of
+// them store equal values to the same elements, unless a condition on which they differ encloses
+// the stores. Thus a counter that each thread keeps for itself is the same for all.
 class UniformValues {
  public:
   using Variables = std::unordered_set<const ExprNode*>;

@@ -83,7 +83,7 @@ Interval masked(Interval a, Interval b) {
   return {0, std::min(by_a, by_b)};
 }
 
-// Divisors of an interval that begins above zero.
+// The quotients of an interval by a divisor whose interval begins above zero.
 Interval quotient_by_positive(const Interval& a, const Interval& b) {
   Interval quotient = Interval::everything();
   if (a.has_min()) quotient.min = std::min<int64_t>(a.min, 0);
@@ -131,7 +131,7 @@ Interval interval_of_binary(const Binary& n, const Ranges& ranges) {
       return b.is_point() && b.min >= 0 && b.min < 62 ? floor_quotient(a, int64_t{1} << b.min)
                                                       : Interval::everything();
     default:
-      return Interval::everything();  // for a bool, the caller knows: 0 or 1
+      return Interval::everything();  // a bool is 0 or 1, as the caller knows
   }
 }
 

@@ -36,7 +36,7 @@ Interval operator*(Interval a, Interval b);
 // INT64_MIN, which cannot be negated.
 Interval quotient_range(Interval product, int64_t factor);
 
-// All values of an integer or bool type of at most 32 bits; everything for others.
+// All values of an integer or bool type of at most 32 bits; an unbounded interval for other types.
 Interval values_of(Type type);
 
 // An interval that contains all values of the expression, in all lanes of a vector. Values from

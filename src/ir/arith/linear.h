@@ -47,12 +47,12 @@ struct LinearSum {
 bool equal(const LinearSum& a, const LinearSum& b);
 
 // Whether the expression contains a value from memory, directly or through a variable that the
-// ranges mark as such, or the result of a call or of a cast that may change the value. These
-// may have any value, so sums of them may overflow. Integers of at least 32 bits made of anything
-// else are index arithmetic, which does not overflow (ir/program.h).
+// ranges mark as such, or the result of a call or of a cast that may change the value. Such values
+// are arbitrary, so sums of them may overflow. All other integers of at least 32 bits are index
+// arithmetic, which does not overflow (ir/program.h).
 bool reads_memory(const Expr& e, const Ranges& ranges);
 bool reads_memory(const LinearSum& sum, const Ranges& ranges);
-// The same if no variable is known to be bound to a value from memory.
+// Does the same if no variable is known to be bound to a value from memory.
 bool reads_memory(const Expr& e);
 bool reads_memory(const LinearSum& sum);
 
@@ -61,9 +61,8 @@ class SumPart {
  public:
   enum class Kind : uint8_t {
     Whole,
-    Multiples,  // the terms that `parameter` divides, and the multiple of it in the constant;
-                // all divided by it
-    Rest,       // what Multiples leaves
+    Multiples,  // terms divisible by `parameter`, and its multiple in the constant, divided by it
+    Rest,       // the remaining terms, and the rest of the constant
     Terms,      // all terms, divided by the parameter, without the constant
     Except,     // all but the term with that index
   };

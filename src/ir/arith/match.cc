@@ -14,7 +14,8 @@
 namespace texloom::ir::arith {
 namespace {
 
-// And and Or do not: the first operand may guard the second.
+// Whether the operands may be exchanged. And and Or do not commute: the first operand may guard the
+// second.
 bool commutes(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add:
@@ -66,8 +67,9 @@ Modular modular_of(const Bindings::Integer& x, const Ranges& ranges) {
   return x.sum ? x.sum->modular(ranges) : modular(*x.expr, ranges);
 }
 
-// nullopt if int64 cannot hold the result, and for divisions by -1: a rule whose guard divides by a
-// constant also divides other numbers by it, and the least int64 divided by -1 overflows.
+// nullopt if int64 cannot hold the result, and for divisions by -1. A rule whose guard divides by a
+// constant also divides other numbers by that constant, and the least int64 divided by -1
+// overflows.
 std::optional<int64_t> apply(BinaryOp op, int64_t a, int64_t b) {
   if (is_division(op) && b == -1) return std::nullopt;
   return integer_result(op, kInt64, a, b, Overflow::Refuse);

@@ -55,7 +55,7 @@ class Matcher {
   // Whether the pattern's operands match the subjects and the guard holds; if so, binds the
   // wildcards. Tries the ways to split a sum in order.
   bool applies(const Rule& rule, std::initializer_list<Subject> operands, Bindings& bindings) const;
-  // The same for the pair of terms numbered `a` and `b` of a sum, up to a factor.
+  // The same for two terms of a sum, those numbered `a` and `b`, up to a common factor.
   bool applies_to_pair(const Rule& rule, const LinearSum& sum, size_t a, size_t b,
                        Bindings& bindings) const;
 

@@ -58,7 +58,7 @@ BinaryOp opposite(BinaryOp op) {
   }
 }
 
-// The iterations of a loop, which begin at 0 whatever the extent is.
+// The values of a loop's variable, which begins at 0, whatever the extent is.
 Interval iterations(const Expr& loop_extent, const Ranges& ranges) {
   const Interval extent = bounds(loop_extent, ranges);
   return {0, extent.has_max() ? extent.max - 1 : Interval::kNone};
@@ -101,7 +101,7 @@ Interval Ranges::of_sum(const LinearSum& sum) const {
   return all;
 }
 
-// Drops known sums with the variable, which come from another loop over it.
+// Drops known sums with the variable: they come from another loop over the same variable.
 void Ranges::forget_sums(const Expr& var) {
   std::erase_if(sums_, [&](const KnownSum& known) {
     return std::any_of(known.sum.terms.begin(), known.sum.terms.end(),
@@ -128,7 +128,8 @@ void Ranges::assume(const Expr& condition, bool holds) {
   const auto* n = as<Binary>(condition);
   if (n == nullptr) return;
   if (is_logical(n->op)) {
-    if ((n->op == BinaryOp::And) != holds) return;  // one of the two, but it is not known which
+    // One operand decides, but it is not known which.
+    if ((n->op == BinaryOp::And) != holds) return;
     assume(n->a, holds);
     assume(n->b, holds);
   } else if (is_comparison(n->op)) {

@@ -17,10 +17,10 @@ class Ranges {
  public:
   void set(const Expr& var, Interval interval) { known_[var.get()].interval = interval; }
   void set_modular(const Expr& var, Modular modular) { known_[var.get()].modular = modular; }
-  // Adds the values of the variable in this loop or Let, one of several that bind it.
+  // Adds the values that one loop or Let, of several that bind the variable, gives it.
   void widen(const Expr& var, Interval interval);
   void forget(const Expr& var) { known_.erase(var.get()); }
-  // Everything if nothing is known.
+  // The values of a variable; an unbounded interval if nothing is known.
   Interval of(const ExprNode* var) const {
     const auto found = known_.find(var);
     return found == known_.end() ? Interval::everything() : found->second.interval;
@@ -33,15 +33,16 @@ class Ranges {
   // Limits the values of a sum of several variables, as a guard does, or of the one variable in it.
   void limit(const LinearSum& sum, Interval interval);
   bool knows_sums() const { return !sums_.empty(); }
-  // The bounds that follow from known sums that, times a factor, equal the sum or a part of it.
+  // The bounds that follow from known sums which, multiplied by a factor, equal the sum or a part
+  // of it.
   Interval of_sum(const LinearSum& sum) const;
 
   // Marks a variable that has a value from memory: arithmetic on it may overflow (linear.h).
   void set_memory(const Expr& var) { memory_.insert(var.get()); }
   bool holds_memory(const ExprNode* var) const { return memory_.contains(var); }
 
-  // The variable is at least 0 and less than what is known of the extent. If the extent is not
-  // constant, the variable is also known to be less than the extent itself.
+  // Enters a loop: the variable is at least 0 and less than the greatest known value of the extent.
+  // If the extent is not constant, the variable is also known to be less than the extent itself.
   void enter(const Expr& var, const Expr& extent);
   void enter(const For& loop) { enter(loop.var, loop.extent); }
   // Adds the iterations of this loop to the values of its variable, which several loops use.
@@ -49,7 +50,7 @@ class Ranges {
   // If the value is index arithmetic, the facts about it hold for the variable.
   void enter(const Let& let);
   // Assumes that the condition holds, or that it does not, for the sums of index arithmetic in it.
-  // Ignores the rest of it, and values from memory.
+  // Ignores values from memory and all other parts of the condition.
   void assume(const Expr& condition, bool holds = true);
 
  private:

@@ -5,7 +5,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-using namespace terms;  // the whole table is written in them
+using namespace terms;  // the whole table consists of terms
 
 constexpr Term kAlways = 1;
 constexpr Domain kAny = Domain::Any, kIndex = Domain::Index;
@@ -78,7 +78,7 @@ constexpr Rule kRules[] = {
     {kIndex, x == 0, residue(x) != 0, 0},
     {kIndex, x != 0, residue(x) != 0, 1},
 
-    // -- Comparisons without a common factor.
+    // -- Comparisons: division by a common factor.
     {kIndex, x * c0 + c1 <= 0, c0 > 1, x <= floordiv(0 - c1, c0)},
     {kIndex, x * c0 + c1 <= 0, c0 < -1, x >= 0 - floordiv(0 - c1, 0 - c0)},
     {kIndex, x * c0 + c1 > 0, c0 > 1, x > floordiv(0 - c1, c0)},

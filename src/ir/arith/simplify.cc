@@ -127,7 +127,8 @@ class Simplifier final : public Normalizer {
   }
 
   // (p + x / y) * y + x % y is p * y + x: the parts of a fused axis joined again, where y is
-  // symbolic. The table of rules has no row for it, since a row cannot remove a term of a factor.
+  // symbolic. The table of rules has no row for this case, since a row cannot remove a term inside
+  // a factor.
   std::optional<LinearSum> without_remainder(const LinearSum& sum, Type type) {
     for (size_t b = 0; b < sum.terms.size(); ++b) {
       const auto* remainder = as<Binary>(sum.terms[b].atom);
@@ -214,7 +215,7 @@ class Simplifier final : public Normalizer {
     return ruled(rules_.of(operation->op), {operation->a, operation->b}, rebuilt);
   }
 
-  // Null if no row applies.
+  // The result of the first row that applies to `difference op 0`; null if none does.
   Expr comparison_with_zero(BinaryOp op, const LinearSum& difference, Type type) {
     const LinearSum zero;
     for (const Rule* rule : rules_.of(op)) {
@@ -228,7 +229,7 @@ class Simplifier final : public Normalizer {
     return {};
   }
 
-  // `self` if no row applies. Operands are simplified already.
+  // The result of the first row that applies; `self` if none does. Operands are simplified already.
   Expr ruled(std::span<const Rule* const> rules, std::initializer_list<Subject> operands,
              const Expr& self) {
     const bool index = std::all_of(operands.begin(), operands.end(), [&](const Subject& s) {
@@ -326,7 +327,7 @@ class Simplifier final : public Normalizer {
     return other(make_binary(t->op, first, second));
   }
 
-  // The result of a row whose sums come from `pattern`.
+  // The result of a row for a comparison, whose sums come from `pattern`.
   Expr comparison_result(TermView t, const Bindings& b, const LinearSum& pattern, Type type) {
     const auto left = sum_result(t.child(0), b, type, nullptr);
     const auto right = sum_result(t.child(1), b, type, nullptr);

@@ -15,13 +15,13 @@ enum class TermKind : uint8_t {
   Integer,    // x, y, z: an expression of an integer type
   Condition,  // p, q: a bool
   Value,      // u, v, w: an expression of any type
-  Binary,     // and the following: operations on terms
+  Binary,     // this and the following kinds are operations on terms
   Not,
   Select,
   Simplified,  // in patterns: what the term simplifies to; its wildcards are bound already
   Low,         // in guards and results: the least value of an integer term, if known
   High,
-  Modulus,  // what modular.h knows of an integer term
+  Modulus,  // in guards and results: the modulus of an integer term (modular.h)
   Residue,
 };
 

@@ -6,7 +6,7 @@
 
 namespace texloom::ir {
 
-// Of integers of one type, or of floats, for which comparisons with NaN are false, except Ne.
+// Compares integers of one type, or floats. Comparisons with NaN are false, except Ne.
 template <class Number>
 bool compare(BinaryOp op, Number a, Number b) {
   switch (op) {

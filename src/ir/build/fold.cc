@@ -16,7 +16,8 @@ bool are_signed_values(Type type, int64_t a, int64_t b) {
   return !type.is_uint() || type.bits < 64 || (a >= 0 && b >= 0);
 }
 
-// Whether this is the one quotient that int64 cannot represent, at which a device may do anything.
+// Whether this is the one quotient that int64 cannot represent. A device may return anything for
+// it.
 bool is_least_quotient(BinaryOp op, int64_t a, int64_t b) {
   return is_division(op) && b == -1 && a == std::numeric_limits<int64_t>::min();
 }
@@ -88,7 +89,8 @@ Expr fold_cast(Type type, const Expr& value) {
     if (exact && type.bits == 32) return make_float(static_cast<float>(*v), type);
     if (exact && type.bits == 64) return make_float(static_cast<double>(*v), type);
   }
-  // A number without a representation, as NaN, is undefined, but it must be written.
+  // A float that the type cannot represent, such as NaN, converts to an undefined value. The
+  // constant 0 stands for it.
   if (const auto* v = as<FloatImm>(value); v != nullptr && type.is_scalar() && !type.is_float() &&
                                            !type.is_bool() && !is_representable(v->value, type)) {
     return make_int(0, type);

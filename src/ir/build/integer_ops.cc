@@ -9,7 +9,7 @@
 namespace texloom::ir {
 namespace {
 
-// A result in 64 bits, and whether it is another than the mathematical one.
+// A result in 64 bits, and whether it differs from the mathematical result.
 template <class Number>
 struct Wide {
   Number value = 0;

@@ -56,7 +56,7 @@ TypeProblem pack_problem(const Exprs& elements);
 int access_lanes(const Exprs& indices);
 TypeProblem access_problem(const Exprs& indices, Type value);
 TypeProblem texel_problem(const Expr& x, const Expr& y, Type value);
-// For the condition of an If or a While.
+// The rule for the condition of an If or a While.
 TypeProblem guard_problem(Type condition);
 
 }  // namespace texloom::ir

@@ -10,15 +10,15 @@
 namespace texloom::ir {
 namespace {
 
-// The origin of a tensor that the program allocates, if its kernels get one: not the corner of the
-// image, so that an access that forgets the origin is outside the rectangle.
+// The origin of a tensor that the program allocates, if its kernels get an origin. It is not the
+// corner of the image, so that an access that forgets the origin is outside the rectangle.
 constexpr int64_t kOriginX = 1, kOriginY = 2;
 
 const Scalar& lane_of(const Value& value, int lane) {
   return value.lanes[value.type.is_scalar() ? 0 : static_cast<size_t>(lane)];
 }
 
-// The first origin of several indices, if any is undefined.
+// The first undefined index: its origin, or 0 if all indices are defined.
 Undefined undefined_among(const std::vector<Value>& indices, int lane) {
   for (const Value& index : indices) {
     if (const Undefined u = lane_of(index, lane).undefined; u != 0) return u;
@@ -32,8 +32,8 @@ std::vector<int64_t> lane_of(const std::vector<Value>& indices, int lane) {
   return index;
 }
 
-// Numbers the places of one access, for the table of origins. A program may ask for any place, so
-// numbers may wrap.
+// Numbers the indices of an access, for the table of origins. Indices may have any value, so the
+// number may wrap.
 int64_t number_of(const std::vector<int64_t>& index) {
   uint64_t number = 0;
   for (const int64_t i : index) number = number * 65536 + static_cast<uint64_t>(i);
@@ -44,7 +44,8 @@ int64_t number_of(const Coordinates& c) {
   return static_cast<int64_t>(texel * kTexelLanes + static_cast<uint64_t>(c.lane));
 }
 
-// Relative to the first texel of the rectangle. Values that wrap are far outside it.
+// The coordinates relative to the first texel of the rectangle. Values that wrap are far outside
+// it.
 Coordinates in_rectangle(const Binding& binding, int64_t x, int64_t y) {
   const auto minus = [](int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
@@ -71,8 +72,8 @@ std::string texel_name(const BufferNode& texture, int64_t x, int64_t y) {
   return fmt::format("{} at x={}, y={}", texture.name, x, y);
 }
 
-// Whether the layout has an element there. Otherwise it is padding, or outside. For a texture of
-// symbolic extents, all of its image counts as elements.
+// Whether the layout has an element at these coordinates. Otherwise they are padding, or outside.
+// For a texture of symbolic extents, all of its image counts as elements.
 bool holds_element(const BufferNode& buffer, const Coordinates& c) {
   return buffer.is_symbolic() || buffer.layout.index_at(c).has_value();
 }
@@ -214,7 +215,8 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   const Coordinates at = in_rectangle(site.binding, column, row);
   Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
   const bool outside = !ir::is_inside(*n.texture, site.binding, at);
-  // The border color of OpenCL's images of four channels (OpenCL C 1.2, 6.12.14.1.1).
+  // An image of four channels returns the border color of OpenCL outside: zero (OpenCL C 1.2,
+  // 6.12.14.1.1).
   if (undefined == 0 && outside && n.texture->origin.exact_image) return value;
   if (undefined == 0 && outside) {
     undefined = runner_.note_undefined(&n, number_of(at), n.location, [&] {

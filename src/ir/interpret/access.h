@@ -23,12 +23,12 @@ inline bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
 struct Binding {
   std::shared_ptr<Memory> memory;
   int64_t x = 0, y = 0;   // of a texture's rectangle
-  bool is_param = false;  // of the program: visible to the caller
+  bool is_param = false;  // whether it is a parameter of the program, which the caller sees
 };
 using Bindings = std::unordered_map<const BufferNode*, Binding>;
 
-// The access histories of memory objects that several threads see: of global memory in one launch,
-// of shared memory in one block.
+// The access histories of memory objects that several threads see. A launch has one for global
+// memory, a block has one for shared memory.
 class ObjectHistories {
  public:
   AccessHistory& of(const Memory& memory) { return histories_[&memory]; }
@@ -47,8 +47,8 @@ class ObjectHistories {
 
 // The memory that a runner sees. Its own allocations hide nothing, since definitions are unique.
 struct View {
-  const Bindings* outer = nullptr;  // of the launch; null if there is none
-  Bindings* shared = nullptr;       // of the block; null outside kernels
+  const Bindings* outer = nullptr;  // the launch's memory; null if there is none
+  Bindings* shared = nullptr;       // the block's memory; null outside kernels
   Bindings own;
   ObjectHistories* launch = nullptr;  // null outside kernels, where one runner does everything
   ObjectHistories* block = nullptr;

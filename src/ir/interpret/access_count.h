@@ -10,11 +10,11 @@
 
 namespace texloom::ir {
 
-// By all threads of all launches. Accessing a vector or a texel counts once.
+// The accesses of all threads of all launches. Accessing a vector or a texel counts once.
 struct AccessCount {
   int64_t reads = 0, writes = 0;
 };
-// By the kernel's name and the buffer as the kernel declares it.
+// Keyed by the kernel's name and the buffer as the kernel declares it.
 using AccessCounts = std::map<std::pair<std::string, const BufferNode*>, AccessCount>;
 
 }  // namespace texloom::ir

@@ -42,7 +42,8 @@ std::string_view name_of(Stepper::Halt halt) {
   return halt == Stepper::Halt::Shuffle ? "shuffle" : "barrier";
 }
 
-// Whether all threads are at the same place. If not, reports this for the first one that waits.
+// Whether all threads have halted at the same statement. If not, reports this for the first thread
+// that waits.
 bool agree(Threads& threads, const Kernel& kernel) {
   const auto waits = [](const Thread& t) { return t.halt != Stepper::Halt::End; };
   Thread* first = nullptr;

@@ -19,8 +19,8 @@ struct LaunchState {
   ObjectHistories histories;
 };
 
-// Runs all threads of the block in turn, from one barrier or shuffle to the next. If they are not
-// all at the same one, reports this and abandons the block.
+// Runs all threads of the block in turn, from one barrier or shuffle to the next. If some threads
+// halt at another statement than the others, reports this and abandons the block.
 void run_block(LaunchState& launch, const std::array<int64_t, 3>& block);
 
 }  // namespace texloom::ir

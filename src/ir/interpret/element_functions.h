@@ -5,8 +5,8 @@
 
 namespace texloom::ir {
 
-// The value of a function of one or two arguments; with one, `y` is ignored. `function` must not be
-// one of integers only (Popcount, Clz).
+// The value of a function of one or two arguments; a function of one argument ignores `y`.
+// `function` must not take integers only (Popcount, Clz).
 float element_function(Intrinsic function, float x, float y);
 double element_function(Intrinsic function, double x, double y);
 

@@ -8,7 +8,7 @@
 namespace texloom::ir {
 namespace {
 
-// A scalar is evaluated if any lane of the enclosing vector is.
+// The mask for a scalar operand: it is evaluated if any lane of the enclosing vector is.
 Mask for_scalar(Mask mask) { return mask != 0 ? kAllLanes : 0; }
 
 Value with_lane(Type type, Scalar scalar) {

@@ -30,7 +30,8 @@ Substitution numbers_for(const SymbolValues& values) {
        "the extent {} has no value", to_string(extent));
 }
 
-// A number, unless the extent depends on the loops around it.
+// The extent with the numbers in place of symbols. A constant, unless the extent depends on the
+// loops around it.
 Expr with_numbers(const Expr& extent, const Substitution& numbers) {
   const Expr value = arith::simplify(substitute(extent, numbers));
   if (!contains<Var>(value) && int_value(value) == nullptr) refuse(extent);

@@ -8,7 +8,7 @@
 
 namespace texloom::ir {
 
-// Of an integer or a bool; of a float.
+// The value of an integer or bool symbol, or of a float symbol.
 using SymbolValue = std::variant<int64_t, double>;
 using SymbolValues = std::unordered_map<Expr, SymbolValue, RefHash, RefSame>;
 

@@ -77,7 +77,7 @@ class Interpreter {
     TL_CHECK(!param.origin.is_zero() || (at.x == 0 && at.y == 0), param.name + " has no origin");
   }
 
-  // The caller owns the memory.
+  // Binds a buffer to memory that the caller owns.
   void place(const Buffer& buffer, const Placement& at, bool is_param) {
     check(*buffer, at);
     const std::shared_ptr<Memory> memory(at.memory, [](Memory*) {});

@@ -49,8 +49,8 @@ std::vector<Report> interpret(const Program& program, const std::vector<Placemen
 // One launch of a kernel by itself, as a device sees it.
 struct LaunchArguments {
   std::array<int64_t, 3> blocks{1, 1, 1};
-  std::vector<Placement> memory;  // of the buffers among the kernel's parameters, in their order
-  std::vector<Scalar> scalars;    // the scalars among them
+  std::vector<Placement> memory;  // for the buffers among the kernel's parameters, in their order
+  std::vector<Scalar> scalars;    // for the scalars among the kernel's parameters, in their order
 };
 
 // Runs the program's kernel of this number, at stage Kernels or Legalized. The scalars include the

@@ -11,7 +11,7 @@
 
 namespace texloom::ir {
 
-// For an element that was never written.
+// The reason for an element that was never written.
 inline constexpr Undefined kNeverWritten = 1;
 
 // An array of elements, or an image of texels whose lanes are the elements. An image may be larger

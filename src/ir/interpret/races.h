@@ -29,15 +29,15 @@ struct Conflict {
 // The accesses to the elements of one array, or to the texels of one image.
 class AccessHistory {
  public:
-  // The earlier access that this one conflicts with, if any. At most one is returned.
+  // The earlier access that this access conflicts with, if any. Returns at most one.
   std::optional<Conflict> read(int64_t element, const Accessor& by);
   std::optional<Conflict> write(int64_t element, const Accessor& by);
 
  private:
   struct Element {
     std::optional<Accessor> writer;
-    // Two readers in the latest interval with reads, so that a thread that writes finds another
-    // that reads.
+    // Two readers in the latest interval with reads, so that a thread that writes finds a reader
+    // other than itself.
     std::optional<Accessor> reader, other_reader;
     std::optional<Accessor> reader_of_earlier_block;
   };

@@ -18,7 +18,7 @@ enum class ReportKind : uint8_t {
   Race,            // two threads access one element or texel, one writes, nothing orders them
   Divergence,      // some threads of a block are at a barrier or a shuffle, others elsewhere
   OutOfBounds,     // an access outside its buffer, or a store outside its texture
-  Undefined,       // an undefined value is returned to the caller, or decides something
+  Undefined,       // an undefined value is returned to the caller, or decides a branch or an index
   ReadWriteImage,  // one kernel reads and writes one image
   DivisionByZero,  // of integers
   Padding,         // padding that readers assume to be zero is written with another value
@@ -40,11 +40,11 @@ struct Report {
   std::string message;             // names the access; lower case, without a final stop
   std::string kernel;              // its name; empty outside kernels
   std::optional<ThreadId> thread;  // nothing outside kernels
-  SourceLocation location;         // of the access, else of the enclosing statement
+  SourceLocation location;         // of the access; if unknown, of the enclosing statement
 };
 // "te.py:4: race in k, block (0, 0, 0) thread (1, 0, 0): ..."
 std::string to_string(const Report& report);
-// The same without the location.
+// The text of the report without the location.
 std::string report_text(const Report& report);
 // "te.py:4", or "an unknown line"
 std::string line_text(const SourceLocation& location);

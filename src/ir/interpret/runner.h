@@ -18,7 +18,7 @@ namespace texloom::ir {
 class StepBudget {
  public:
   explicit StepBudget(int64_t steps) : all_(steps), left_(steps) {}
-  // Fails with InterpreterLimit, at this line, if fewer are left.
+  // Takes steps from the budget. Fails with InterpreterLimit, at this line, if too few are left.
   void take(int64_t steps, const SourceLocation& line) {
     if (steps > left_) {
       fail(line, Code::InterpreterLimit, "give it more steps, or smaller extents",
@@ -66,7 +66,7 @@ class Runner {
   // Sets the line of the innermost enclosing statement that has one.
   void enter(const SourceLocation& line) { line_ = line; }
   void take_steps(int64_t steps) { state_->steps.take(steps, line_); }
-  // The node's own line, else that of the enclosing statement.
+  // The node's own line; if unknown, the line of the enclosing statement.
   const SourceLocation& line_of(const SourceLocation& own) const {
     return own.known() ? own : line_;
   }

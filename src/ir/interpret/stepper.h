@@ -1,4 +1,5 @@
-// Executes statements of the IR, and halts wherever other code has to run.
+// Executes statements of the IR, and halts at barriers, shuffles and launches, where other code has
+// to run.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,7 @@ class Stepper {
 
   // The Barrier, Shuffle or Launch of the last halt.
   const StmtNode& halted_at() const { return *halted_at_; }
-  // Whether the other one has halted at the same place, in the same iterations of all loops.
+  // Whether the other stepper has halted at the same place, in the same iterations of all loops.
   bool is_where(const Stepper& other) const;
 
  private:
@@ -37,7 +38,7 @@ class Stepper {
     const Stmt* stmt;
     SourceLocation line;
     int64_t next = 0;    // the next iteration, or statement of a Seq
-    int64_t extent = 1;  // how many there are
+    int64_t extent = 1;  // the number of iterations or statements
   };
 
   static std::optional<Halt> halt_at(StmtKind kind);

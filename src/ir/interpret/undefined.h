@@ -1,7 +1,8 @@
 // Undefined values and their origins. Reading an undefined value is not a fault: passes read texels
 // before the condition that guards their use, and compute private copies past the last element.
-// Undefined values spread through operations and temporaries. A fault is reported if one is
-// returned to the caller, or decides which statements run or which element of a buffer is accessed.
+// Undefined values spread through operations and temporaries. A fault is reported if an undefined
+// value is returned to the caller, or decides which statements run or which element of a buffer is
+// accessed.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ struct UndefinedOrigin {
   SourceLocation location;
 };
 
-// All such origins of one run: an `Undefined` is a number in this table.
+// All origins of undefined values in one run. An `Undefined` is a number in this table.
 class UndefinedOrigins {
  public:
   // The origin of the undefined value that `node` makes at a place (an element, a lane); calls

@@ -16,7 +16,7 @@ namespace {
 // A binary format narrower than double.
 struct Format {
   int digits;        // of the significand, the hidden one included
-  int max_exponent;  // of the largest value, which is below 2^(max_exponent + 1)
+  int max_exponent;  // the exponent of the largest value, which is below 2^(max_exponent + 1)
 };
 constexpr Format kHalf{11, 15}, kBFloat{8, 127};
 
@@ -73,7 +73,7 @@ Scalar apply_floats(BinaryOp op, Type type, double a, double b) {
       return of_number(type, a * b);
     case BinaryOp::Div:
       return of_number(type, a / b);
-    // The other operand if one is NaN.
+    // If one operand is NaN, the result is the other operand.
     case BinaryOp::Min:
       return scalar_of(std::fmin(a, b));
     case BinaryOp::Max:

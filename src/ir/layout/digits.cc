@@ -68,7 +68,7 @@ std::optional<LayoutParts> digit_of(const LayoutParts& parts, int64_t divisor, i
                                     const Shape& shape) {
   TL_CHECK(divisor >= 1 && extent >= 1);
   LayoutParts result;  // least significant first, until the end
-  // The factors of the number that remain to be dropped and to be taken.
+  // The factors of the number that remain to be dropped, and those that remain to be taken.
   int64_t below = divisor, wanted = extent;
   for (size_t i = parts.size(); i-- > 0 && wanted > 1;) {
     LayoutPart part = parts[i];

@@ -37,14 +37,16 @@ inline constexpr int64_t kToTheEnd = 0;
 // How many numbers the digits of known extents can make; nullopt if there are more than
 // kMaxElements.
 std::optional<int64_t> checked_count(const LayoutParts& parts);
-// The same for digits known to make no more, all of known extents.
+// The same count for digits that are known to make at most kMaxElements numbers; all extents are
+// known.
 int64_t count_of(const LayoutParts& parts);
 int64_t number_of(const LayoutParts& parts, const std::vector<int64_t>& index);
-// The inverse: adds each digit's share of `number` to the index it belongs to.
+// The inverse of making a number: adds the share of each digit in `number` to the index of its
+// axis.
 void scatter(const LayoutParts& parts, int64_t number, std::vector<int64_t>& index);
 
-// Whether no digit of its axis is more significant. Such a digit needs no modulo, and its extent
-// need not divide the axis. On an axis of unknown extent, only a digit to the end is one.
+// Whether this is the most significant digit of its axis. Then it needs no modulo, and its extent
+// need not divide the axis. On an axis of unknown extent, only a digit to the end is outermost.
 bool is_outermost(const LayoutPart& part, const Shape& shape);
 
 // Drops digits of extent 1 and joins digits of one axis that follow one another. The numbers stay
@@ -68,9 +70,10 @@ struct DigitFault {
 std::optional<DigitFault> find_fault(const LayoutParts& all, const Shape& shape,
                                      const std::vector<std::string>& names);
 
-// The part in a pattern: its extent becomes kToTheEnd if it reaches exactly to the end of its axis.
+// The part as in a pattern: its extent becomes kToTheEnd if it reaches exactly to the end of its
+// axis.
 LayoutPart open_ended(LayoutPart part, const Shape& shape);
-// The inverse, for a list of parts.
+// The inverse of open_ended, for a list of parts.
 LayoutParts with_extents(LayoutParts parts, const Shape& shape);
 // "d1/4%3"; without the modulo if the part reaches to the end.
 std::string to_string(const LayoutPart& part, const std::string& name);

@@ -43,15 +43,16 @@ std::optional<IndexMap> compose(const IndexMap& first, const IndexMap& second);
 
 // -- Layouts.
 
-// The numbers of axes up to the end of the rows and of the columns; the rest are lanes.
+// How many axes precede the end of the rows, and how many precede the end of the columns; all
+// further axes are lanes.
 struct Separators {
   size_t rows = 0, cols = 0;
 };
 Layout distribute(const IndexMap& map, Separators separators, MemoryObject object);
 // The layout as a map to (rows, columns, lanes).
 IndexMap as_map(const Layout& layout);
-// The layout of the old axes that puts each element where `layout` puts its new index. nullopt as
-// above.
+// The layout of the old axes that puts each element where `layout` puts its new index. nullopt if
+// the result is not a layout of digits.
 std::optional<Layout> compose(const IndexMap& map, const Layout& layout);
 
 // The first problem of a map: an element without a new index, or with two. `names` are those of the

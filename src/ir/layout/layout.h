@@ -39,7 +39,8 @@ namespace texloom::ir {
 enum class Padding : unsigned char { Undefined, Zero };
 
 enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1dBuffer };
-// As in the text of layouts: "buffer", "texture", "image2d_array", "image1d_buffer".
+// The name of the object in the text of layouts: "buffer", "texture", "image2d_array",
+// "image1d_buffer".
 std::string_view spelling(MemoryObject object);
 
 // A texel's channels: what a texture read returns.
@@ -60,14 +61,13 @@ struct Layout {
   MemoryObject object = MemoryObject::Buffer;
   Padding padding = Padding::Undefined;
 
-  // Compares as written: layouts that differ only in how digits are cut are unequal; see
-  // same_places.
+  // Layouts that differ only in how digits are cut compare as unequal; see same_places.
   bool operator==(const Layout&) const = default;
 
   bool is_open() const;
 
   int64_t row_count() const { return count_of(rows); }    // an image's height
-  int64_t col_count() const { return count_of(cols); }    // its width; of a buffer: elements
+  int64_t col_count() const { return count_of(cols); }    // its width; or a buffer's elements
   int64_t lane_count() const { return count_of(lanes); }  // 4 for an image
 
   Coordinates at(const std::vector<int64_t>& index) const;
@@ -95,12 +95,13 @@ struct LayoutProblem {
 std::optional<LayoutProblem> find_problem(const Layout& layout,
                                           const std::vector<std::string>& names);
 
-// Whether each element has the same place in both, in objects of the same kind and size and with
-// the same padding. May be false for layouts that differ only in padding that no element could
+// Whether both layouts give each element the same place, in objects of the same kind and size and
+// with the same padding. May be false for layouts that differ only in padding that no element could
 // reach.
 bool same_places(const Layout& a, const Layout& b);
 
-// The open layout for a shape with these extents where its own are open. The others are equal.
+// The layout for a shape that gives the open extents of `open` a value. The other extents are
+// equal.
 Layout close(const Layout& open, const Shape& shape);
 
 // Row-major, the last axis fastest.

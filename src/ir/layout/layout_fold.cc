@@ -15,7 +15,7 @@ void folds_of(const Shape& shape, const LayoutParts& from, const LayoutParts& to
     const LayoutPart& part = from[cut];
     const LayoutParts inner(from.begin() + static_cast<ptrdiff_t>(cut) + 1, from.end());
     LayoutParts moved(from.begin(), from.begin() + static_cast<ptrdiff_t>(cut));
-    const int64_t room = from_limit / count_of(inner);  // of the cut part that may stay
+    const int64_t room = from_limit / count_of(inner);  // how much of the part that is cut may stay
     if (room < 1) continue;
     int64_t pieces = ceil_div(part.extent, std::min(room, part.extent));
     // Only the outermost digit of an axis may have padding; others are cut only where they divide.

@@ -1,5 +1,5 @@
-// Layouts for tensors of one rank and any extents: `layout=` gives one to a tensor whose extents
-// lowering may find out later, `transform_layout` to a tensor that it reshapes.
+// Layouts for tensors of one rank and any extents. `layout=` gives such a layout to a tensor whose
+// extents lowering may find out later; `transform_layout` gives one to a tensor that it reshapes.
 #pragma once
 
 #include <string>

@@ -7,8 +7,8 @@
 
 namespace texloom::ir {
 
-// How many elements apart neighbors along the axis are: the product of the extents of later axes.
-// `times` multiplies a stride, at first `one`, by an extent.
+// The stride of an axis in elements: the product of the extents of later axes. `times` multiplies a
+// stride, at first `one`, by an extent.
 template <class Stride, class Extent, class Times>
 Stride row_major_stride(const std::vector<Extent>& extents, size_t axis, Stride one,
                         const Times& times) {

@@ -1,4 +1,5 @@
-// The text form of targets: their kind, their preset, and attributes in which they differ from it.
+// The text form of targets: their kind, their preset, and the attributes in which they differ from
+// the preset.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,19 +20,19 @@ namespace {
 
 struct Number {
   int64_t& (*field)(Target&);
-  int64_t most = 0;  // that any device of the kind has, if that is known
+  int64_t most = 0;  // the most that any device of the kind has, if known
 };
 
 struct Flag {
   bool& (*field)(Target&);
 };
 
-// One of several words.
+// An attribute whose value is one of several words.
 struct Choice {
   std::vector<std::string> (*words)();
   std::string (*word_of)(const Target&);
   void (*set)(Target&, std::string_view word);
-  std::string_view refusal;  // of other words: a format
+  std::string_view refusal;  // the message that refuses other words: a format
 };
 
 // Sets of kinds: a bit for each.
@@ -83,7 +84,7 @@ constexpr Choice kDeviceClass{
     },
     "the target attribute 'device_class' is cpu or gpu, not '{}'"};
 
-// In the order of the text.
+// In the order in which the text of a target has them.
 constexpr std::array kAttributes = {
     Attribute{"msl", kMetalLanguage, kMetal},
     Attribute{"max_num_threads", Number{limit<&GpuLimits::max_threads>}},
@@ -112,10 +113,10 @@ constexpr std::array kAttributes = {
     Attribute{"checked", Flag{[](Target& t) -> bool& { return t.checked; }}},
 };
 
-// An attribute that is never on, as the language lacks the feature.
+// An attribute that kernels of the kind cannot have, as their language lacks the feature.
 struct Lack {
   std::string_view attribute;
-  std::string_view message, help;  // for a text that turns it on
+  std::string_view message, help;  // for a text that sets the attribute to 1
 };
 
 struct Kind {
@@ -141,7 +142,7 @@ const Kind& row_of(TargetKind kind) {
   TL_UNREACHABLE();
 }
 
-// Null if targets of the kind have no such attribute.
+// The attribute of this name; null if targets of the kind have none.
 const Attribute* find_attribute(TargetKind kind, std::string_view name) {
   for (const Attribute& row : kAttributes) {
     if (row.name == name && row.is_of(kind)) return &row;

@@ -34,7 +34,8 @@ constexpr GpuLimits metal_limits(int64_t textures, int64_t simd_width) {
   return limits;
 }
 
-// `argument_buffers`: of tier 2, which Macs with GPUs of other makers than Apple may lack.
+// `argument_buffers`: whether argument buffers are of tier 2. Macs with GPUs of other makers than
+// Apple may lack them.
 constexpr Features metal_features(bool argument_buffers) {
   return {.float64 = false, .float16_arithmetic = true, .argument_buffers = argument_buffers};
 }

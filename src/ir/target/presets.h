@@ -14,9 +14,10 @@ namespace texloom::ir {
 // The limits and features that every device of a family has.
 struct Preset {
   TargetKind kind;
-  std::string_view device;  // the value of -device=; "" for what all devices of the kind have
-  // A word in the names of its devices; "" is in all names. Without a word, no device at hand is
-  // known to be of the family.
+  // The value of -device=; "" for the limits that all devices of the kind have.
+  std::string_view device;
+  // A word in the names of the family's devices; every name contains "". Without a word, no device
+  // is recognized as one of the family.
   std::optional<std::string_view> word;
   DeviceClass device_class;
   TargetLimits limits;

@@ -41,16 +41,16 @@ struct ArgumentSlots {
   bool operator==(const ArgumentSlots&) const = default;
 };
 
-// How much of each resource a kernel may use that is a grid of blocks of threads, as on GPUs. An
-// OpenCL device that is a processor has these limits, too.
+// How much of each resource a kernel may use if it is a grid of blocks of threads, as on GPUs.
+// OpenCL devices that are processors have these limits, too.
 struct GpuLimits {
   int64_t max_threads = 1024;             // of one block
-  int64_t max_threads_z = 64;             // of them along threadIdx.z
+  int64_t max_threads_z = 64;             // the threads of a block along threadIdx.z
   int64_t max_image_size = 8192;          // width and height, in texels
-  int64_t local_memory_bytes = 32768;     // of one block: OpenCL's local memory, scope "shared"
-  int64_t private_memory_bytes = 262144;  // of one thread: scope "local"
+  int64_t local_memory_bytes = 32768;     // of a block: OpenCL's local memory, scope "shared"
+  int64_t private_memory_bytes = 262144;  // of a thread: scope "local"
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
-  int64_t max_image_writes = 8;           // write-only ones
+  int64_t max_image_writes = 8;           // write-only image arguments of a kernel
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
   // Only for devices that count slots, as Metal devices do. Kernels with more arguments need
   // Features::argument_buffers.
@@ -61,7 +61,7 @@ struct GpuLimits {
   bool operator==(const GpuLimits&) const = default;
 };
 
-// How much of each resource a kernel may use that is a function of the processor's own code.
+// How much of each resource a kernel may use if it is a function in machine code of the processor.
 struct CpuLimits {
   int64_t stack_bytes = 1 << 20;  // of the thread that calls it: scopes "local" and "shared"
 
@@ -129,10 +129,10 @@ struct Target {
 
   bool operator==(const Target&) const = default;
 
-  // The limits of a target whose kernels are grids of blocks of threads; no other may be asked.
+  // The limits of a target whose kernels are grids of blocks of threads. Requires such a target.
   GpuLimits& gpu();
   const GpuLimits& gpu() const;
-  // The largest image. Without one, all that fits in memory is an image.
+  // The limits of images. A target without such limits allows every image that fits in memory.
   ImageLimits images() const;
   // GpuLimits::simd_width, or 1.
   int64_t simd_width() const;
@@ -142,7 +142,7 @@ struct Target {
 // Attributes override those of the preset; each kind has its own. Fails with UnknownTarget.
 // compile/device_target.h makes the target of a device at hand.
 Target parse_target(std::string_view text, const SourceLocation& where);
-// Parses back to the same target.
+// The text of a target, which parse_target() turns back into the same target.
 std::string to_string(const Target& target);
 
 using AttributeValue = std::variant<bool, int64_t, std::string>;

@@ -74,7 +74,7 @@ class Lexer {
   Token name() {
     size_t end = words(0);
     while (at(end) == '.' && is_identifier_character(at(end + 1))) {
-      // The vector's name ends here, though names have dots.
+      // Names may contain dots, but ".lane[" after a name selects a lane.
       const size_t part = words(end + 1);
       if (at(part) == '[' && rest_.substr(end, part - end) == kLane) break;
       end = part;
@@ -117,13 +117,13 @@ bool is_nan_bits(std::string_view text) {
          text.find_first_not_of("0123456789abcdef", kNanBits.size()) == std::string_view::npos;
 }
 
-// Whether the unquoted name is read back as the same name.
+// Whether the lexer reads the unquoted name back as the same name.
 bool is_plain(std::string_view name) {
   if (name.empty() || is_digit(name.front())) return false;
   if (name == "true" || name == "false" || name == "inf" || name == "nan" || is_nan_bits(name)) {
     return false;
   }
-  // Before an index, the parser would take it for a lane of the preceding expression.
+  // If the name ends in ".lane" and an index follows, the parser would take the index for a lane.
   if (name.ends_with(kLane)) return false;
   for (size_t i = 0; i < name.size(); ++i) {
     const bool dot = name[i] == '.' && i > 0 && i + 1 < name.size() && name[i + 1] != '.';

@@ -10,7 +10,7 @@
 
 namespace texloom::ir {
 
-// All functions that read fail as the reader does.
+// Every function that reads fails as the TextReader does.
 class DigitParser {
  public:
   explicit DigitParser(TextReader& reader) : reader_(reader) {}

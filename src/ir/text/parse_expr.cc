@@ -23,11 +23,11 @@ int broadcast_lanes(std::string_view name) {
 // has no row here, or a word that ExprParser::node does not handle.
 namespace words {
 constexpr std::string_view kIntImm, kFloatImm, kVar;
-constexpr std::string_view kBinary, kNot;              // a sign; min and max are called
-constexpr std::string_view kCast, kBroadcast;          // the type; "x" and the number of lanes
-constexpr std::string_view kCall;                      // intrinsics.def has them
+constexpr std::string_view kBinary, kNot;              // kNot has a sign, min and max are calls
+constexpr std::string_view kCast, kBroadcast;          // a type; "x" and the number of lanes
+constexpr std::string_view kCall;                      // intrinsics.def has the names
 constexpr std::string_view kLane, kTensorRead, kLoad;  // brackets after a name
-constexpr std::string_view kTuple;                     // a whole body, of stage te
+constexpr std::string_view kTuple;                     // only the whole body of a compute
 constexpr std::string_view kSelect = "select";
 constexpr std::string_view kFma = "fma";
 constexpr std::string_view kRamp = "ramp";
@@ -266,7 +266,8 @@ void ExprParser::require(const Token& at, std::string_view help, const TypeProbl
   if (problem) reader_.wrong(at, std::string(help), "{}: {}", at.text, to_string(problem));
 }
 
-// A number in the parentheses is a constant of the type itself if it is of the same kind.
+// A number in the parentheses becomes a constant of the type directly, without conversion, if the
+// number is of the same kind as the type.
 Expr ExprParser::conversion(const Token& name, Type type) {
   const size_t sign = reader_.at("-") ? 1 : 0;
   if (at_number(sign) && reader_.at(")", sign + 1) && type.is_scalar()) {
@@ -360,7 +361,7 @@ Expr ExprParser::foreign_call(const Token& name) {
   const Type type = reader_.type();
   reader_.expect(")");
   const bool pure = name.text == kCallPureExtern;
-  // Keeps the line of the call: foreign calls are refused where they cannot run.
+  // Foreign calls are refused where they cannot run, so the node keeps the line of the call.
   Expr result =
       make_foreign_call(type, function.name, pure, std::move(arguments), reader_.line_of(name));
   check(name, result);

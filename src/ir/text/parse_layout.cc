@@ -79,7 +79,7 @@ Layout LayoutParser::bind(const Shape& shape, Code code) const {
 
 namespace {
 
-// Shows the text of the layout, which is in a string, below the line of the user's program.
+// Shows the text of the layout, as a line, below the line of the user's program that contains it.
 [[noreturn]] void fail_in(const Diagnostic& found, const SourceLocation& where) {
   constexpr size_t kNoteIndent = 8;  // "  note: "
   const auto caret = kNoteIndent + static_cast<size_t>(found.location.column) - 1;

@@ -12,7 +12,7 @@ namespace texloom::ir {
 // it has one part.
 class LayoutParser {
  public:
-  // Reads one from here on. Fails as the reader does.
+  // Reads a layout from the current word on. Fails as the TextReader does.
   explicit LayoutParser(TextReader& reader);
 
   const LayoutPattern& pattern() const { return pattern_; }

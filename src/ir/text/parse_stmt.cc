@@ -18,13 +18,13 @@ using Words = std::array<std::string_view, 2>;
 // The words that statements begin with, besides those of loops (ir/loop_kind.h). Code does not
 // compile if a node of nodes.def has no row here.
 namespace words {
-constexpr Words kStore = {};  // the name of the buffer
+constexpr Words kStore = {};  // begins with the name of the buffer
 constexpr Words kTextureStore = {"texture2d.store"};
 constexpr Words kEvaluate = {"evaluate"};
 constexpr Words kFor = {};  // find_loop_kind()
 constexpr Words kIf = {"if"};
 constexpr Words kWhile = {"while"};
-constexpr Words kSeq = {};  // statements in a row
+constexpr Words kSeq = {};  // has no word: statements follow one another
 constexpr Words kLet = {"let"};
 constexpr Words kNest = {"nest"};
 constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};

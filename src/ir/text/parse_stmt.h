@@ -23,15 +23,16 @@ class StmtParser {
   Stmt statements();
   bool at_kernel() const { return reader_.at_word("kernel") && !reader_.at("[", 1); }
 
-  // The temporary of the program that is declared here, if any. Temporaries are allocations of
-  // global memory before all statements.
+  // The temporary of the program that is declared at the current word, if any. Temporaries are
+  // allocations of global memory before all statements.
   std::optional<Buffer> temporary();
 
   // Looks ahead for kernels and numbers them, since launches precede their kernels.
   void find_kernels();
   // The number of the first kernel of this name, which find_kernels has found.
   int kernel_number(const std::string& name) const { return numbers_.at(name); }
-  // Checks what launches state about their kernels for readers; fails if it is not true.
+  // Checks what launches state about their kernels, for people who read the text; fails if it is
+  // not true.
   void check_launches(const std::vector<Kernel>& kernels) const;
 
   // "grid=(8, n, 1)"
@@ -47,7 +48,8 @@ class StmtParser {
   // A statement of a block. The scope of a Let, a Shuffle or an Allocate reaches to the end of the
   // block, so its parts are kept until then.
   struct Item {
-    Stmt stmt;  // or else the opening of a Let, a Shuffle or an Allocate:
+    // Null for the opening of a Let, a Shuffle or an Allocate, which is in the fields below.
+    Stmt stmt;
     Expr var, value;
     Buffer buffer;
     SourceLocation location;
@@ -74,9 +76,9 @@ class StmtParser {
 
   static Item statement(Stmt s) { return {std::move(s), {}, {}, {}, {}}; }
   static Stmt body_of(std::vector<Item>& items);
-  // The kind of the statement that begins here, by its first words.
+  // The kind of the statement whose first words are next.
   std::optional<StmtKind> kind_here() const;
-  // Reads what precedes a brace; null if no block begins here.
+  // Reads the words before a brace; null if no block begins here.
   Close opening();
   Close loop();
   Close condition();  // of an If or a While

@@ -45,7 +45,7 @@ class Printer {
     for (const Buffer& temporary : program_->temporaries) {
       declare(fmt::format("{}.alloca", object_word(temporary)), temporary);
     }
-    // Inside a block, it is not read as a temporary.
+    // Inside a block, the parser does not take an allocation for a temporary.
     const auto* first = as<Allocate>(program_->body);
     const bool block = first != nullptr && first->buffer->memory == MemoryScope::Global;
     if (block) out_ += "  {\n";
@@ -125,7 +125,7 @@ class Printer {
 
   // -- Statements.
 
-  // Head and tail of the lines of a statement, and their depth of nesting.
+  // The first and the last lines of a statement, and their depth of nesting.
   struct Line {
     std::string indent;
     std::string place;
@@ -170,7 +170,8 @@ class Printer {
   }
   void print(const Seq& n, const Line& line) {
     for (const Stmt& each : n.statements) {
-      // Their definitions reach to the end of the block, so they may need a block of their own.
+      // The scope of a definition reaches to the end of its block, so it may need a block of its
+      // own.
       const bool defines =
           as<Let>(each) != nullptr || as<Allocate>(each) != nullptr || as<Shuffle>(each) != nullptr;
       const bool block = defines && &each != &n.statements.back();

@@ -18,7 +18,7 @@ class PrintNames {
   // The name itself for its first owner, then name.1, name.2, ... (those that are not taken), as
   // the text form spells them. Only the address of the owner matters.
   std::string name(const void* owner, const std::string& base);
-  // Gives `owner` a name that was given elsewhere.
+  // Gives `owner` a name that other code chose.
   void alias(const void* owner, std::string spelt);
 
  private:

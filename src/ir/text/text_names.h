@@ -15,7 +15,7 @@ namespace texloom::ir {
 struct Declaration {
   Type type;
   std::vector<int64_t> shape;
-  Exprs extents;  // instead of `shape`, if they are symbolic
+  Exprs extents;  // used instead of `shape` if the extents are symbolic
   MemoryScope memory = MemoryScope::Global;
   Layout layout;
   TextureOrigin origin;

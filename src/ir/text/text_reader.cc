@@ -33,7 +33,7 @@ TextReader::TextReader(std::string_view text, std::string_view file)
     if (text[i] == '\n') line_starts_.push_back(i + 1);
   }
   tokens_ = lex(text);
-  // Anything missing at the end is reported after the last word.
+  // If words are missing at the end of the text, the error is shown after the last word.
   if (tokens_.size() > 1) {
     const std::string_view last = tokens_[tokens_.size() - 2].text;
     tokens_.back().text = {last.data() + last.size(), 0};

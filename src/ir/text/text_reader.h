@@ -19,7 +19,7 @@
 
 namespace texloom::ir {
 
-// Longer texts are refused; in bytes.
+// The largest text in bytes; larger texts are refused.
 inline constexpr size_t kMaxTextSize = size_t{1} << 24;
 
 // A name with its place in the text.
@@ -39,7 +39,7 @@ class TextReader {
   Token next();
 
   bool at(std::string_view punctuation, size_t ahead = 0) const;
-  // Whether an unquoted name is here: any name or, as a keyword, this one.
+  // Whether the word `ahead` of the current one is an unquoted name: any name, or this keyword.
   bool at_name(size_t ahead = 0) const;
   bool at_word(std::string_view word, size_t ahead = 0) const;
   bool accept(std::string_view punctuation);
@@ -51,14 +51,14 @@ class TextReader {
   NamedToken name(std::string_view what);
   int64_t integer(std::string_view what, int64_t min, int64_t max);
   Type type();
-  // "read", "write" or "read_write", if one is here.
+  // Takes "read", "write" or "read_write", if this is the next word.
   std::optional<Access> accept_access();
   // "blockIdx.x"
   ThreadTag thread_tag();
 
   // The line of the token, as the location of a node.
   SourceLocation line_of(const Token& token) const;
-  // ` @"file":line` or ` @?`, if one is here; else `otherwise`.
+  // Takes ` @"file":line` or ` @?`, if this comes next; else returns `otherwise`.
   SourceLocation location(SourceLocation otherwise);
 
   [[noreturn]] void fail_expected(std::string_view expected) const;

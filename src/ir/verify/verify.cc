@@ -239,7 +239,7 @@ class Verifier {
       if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
     } else if (const auto* call = as<ForeignCall>(e)) {
       signature(*call, e);
-      scope_.set_varying();  // it may ask for the index of its thread
+      scope_.set_varying();  // a foreign function may ask for the index of its thread
     } else if (const auto* pointer = as<Pointer>(e)) {
       // The function is trusted to stay inside the box.
       if (reads(pointer->access)) use_buffer(pointer->buffer, Access::Read, e);
@@ -304,11 +304,11 @@ class Verifier {
                what);
   }
 
-  // Whether the index should be proven to be inside, and is not.
+  // Whether the index is not proven to be inside, although the options ask for a proof.
   bool is_outside(const Expr& index, int64_t extent) const {
     // Proofs do not use conditions, so guarded accesses are not checked.
     if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return false;
-    bool defined = true;  // otherwise that is the fault, and has been reported
+    bool defined = true;  // an undefined variable has been reported as the fault already
     walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
     return defined;
   }
@@ -401,7 +401,8 @@ class Verifier {
     bounds_.enter(n);
     body(n.body, n.var, varying);
   }
-  // A future kernel has its own local memory: facts about loads elsewhere do not hold in it.
+  // A future kernel has its own local memory, so facts about loads outside the nest do not hold in
+  // it.
   void check(const Nest& n, const Stmt& s) {
     uniform_.emplace(n);
     if (nest_ != 0) found_.add(Rule::Nodes, s, "it is inside another nest");
@@ -479,16 +480,17 @@ class Verifier {
 
   VerifyScope scope_;
   BoundsProof bounds_;
-  int guards_ = 0;                        // conditions on which this place depends
-  std::optional<UniformValues> uniform_;  // of the kernel or the nest
+  int guards_ = 0;                        // the number of enclosing conditions
+  std::optional<UniformValues> uniform_;  // the uniform values of the kernel or the nest
   int divergent_ = 0;                     // enclosing conditions and extents that vary in a block
 
   const Stmt* loop_ = nullptr;  // the body of the innermost loop that is not a thread loop
   std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable
   int nest_ = 0;  // the enclosing Nest, counted from 1; 0: none
   int nests_ = 0;
-  std::unordered_map<const BufferNode*, int> nest_of_;  // of the first access
-  std::unordered_map<const BufferNode*, Usage> usage_;  // by the kernel
+  // The nest of the first access to each buffer.
+  std::unordered_map<const BufferNode*, int> nest_of_;
+  std::unordered_map<const BufferNode*, Usage> usage_;  // how the kernel uses each parameter
 
   Violations found_;
   Allocations allocations_{scope_, found_};

@@ -13,7 +13,7 @@ namespace texloom::ir {
 // enclosing loop that is not a thread loop; null: none.
 class Allocations {
  public:
-  // Both must outlive it; `scope` says which of the buffers are in scope.
+  // Both arguments must outlive this object. `scope` says which of the buffers are in scope.
   Allocations(const VerifyScope& scope, Violations& found) : scope_(scope), found_(found) {}
 
   void allocate(const Buffer& buffer, const Stmt* loop) {
@@ -22,8 +22,8 @@ class Allocations {
   // Checks that the buffer is freed once, in the loop that allocates it.
   void free(const Free& n, const Stmt& self, const Stmt* loop);
   bool is_freed(const Buffer& buffer) const;
-  // Checks that it fills one of the kernel's own buffers, which each iteration of the loop
-  // allocates.
+  // Checks that the statement fills one of the kernel's own buffers, which each iteration of the
+  // loop allocates.
   void check_pipelined(const Pipelined& n, const Stmt& self, const Stmt* loop);
 
  private:
@@ -31,7 +31,7 @@ class Allocations {
     const Stmt* loop = nullptr;
     bool freed = false;
   };
-  // Null if it is not allocated here.
+  // The allocation of the buffer; null if it is not allocated here.
   Allocation* find(const Buffer& buffer);
 
   const VerifyScope& scope_;

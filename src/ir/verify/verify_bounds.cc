@@ -13,7 +13,8 @@ namespace {
 // occurrence.
 constexpr uint32_t kMaxJudgedSize = 10'000;
 
-// A variable with a constant extent takes all its values, whatever the other variables are.
+// Whether a variable of this extent takes all its values, whatever the values of other variables
+// are.
 bool is_constant(const Expr& extent) { return int_value(extent) != nullptr; }
 
 }  // namespace

@@ -29,7 +29,8 @@ class BoundsProof {
   // products of different variables are reached; those of squares, extrema, quotients or dependent
   // choices may not be.
   bool is_reached(const Expr& e) const;
-  // Whether it is in a loop without iterations, such as one that ends before its first.
+  // Whether the index is in a loop without iterations, such as a loop that ends before its first
+  // iteration.
   bool never_runs(const Expr& index) const;
 
   arith::Ranges ranges_;

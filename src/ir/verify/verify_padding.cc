@@ -42,8 +42,8 @@ std::optional<int64_t> constant_lane(const Expr& e, int lane) {
   return value == nullptr ? std::nullopt : std::optional(*value);
 }
 
-// Evaluates expressions with values for their variables. nullopt if a lane index would be out of
-// range, which only a condition prevents.
+// Evaluates expressions with values for their variables. nullopt if a lane index is out of range:
+// then a condition keeps the expression from being evaluated.
 class Evaluation {
  public:
   explicit Evaluation(const Substitution& values) : values_(values) {}
@@ -66,7 +66,7 @@ class Evaluation {
   }
 
   const Substitution& values_;
-  std::unordered_set<const ExprNode*> seen_;  // without a bad lane, unless `failed_`
+  std::unordered_set<const ExprNode*> seen_;  // expressions without a bad lane, unless `failed_`
   bool failed_ = false;
 };
 
@@ -178,11 +178,11 @@ class PaddingCheck {
   }
 
  private:
-  // The first iteration of all enclosing loops, or the last.
+  // The first iterations of all enclosing loops, or their last iterations.
   struct Point {
     bool last;
     Substitution values = {};
-    bool comes_here = true;  // no condition prevents it
+    bool comes_here = true;  // whether no condition keeps this point from being reached
   };
 
   void check(const Kernel& kernel) {
@@ -234,7 +234,7 @@ class PaddingCheck {
           inside(n.body, n.var,
                  [&](const Point& p) { return Evaluation(p.values).of(n.value).value_or(n.var); });
         },
-        [&](const If& n) { guarded(n); }, [](const While&) {},  // it may have no iterations
+        [&](const If& n) { guarded(n); }, [](const While&) {},  // a While may have no iterations
         [&](const auto&) {
           for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child); });
         });

@@ -14,7 +14,7 @@ namespace texloom::ir {
 // The result of verifying an expression. Valid while the innermost definition that the expression
 // uses is in scope, since all others enclose it.
 struct Fact {
-  int slot = -1;  // of that definition; -1: none
+  int slot = -1;  // the slot of that definition; -1: none
   uint64_t serial = 0;
   bool varying = false;  // may differ between threads of a block
   bool guarded = false;  // checked only under a condition that guards it
@@ -23,9 +23,9 @@ struct Fact {
 class VerifyScope {
  public:
   size_t depth() const { return definitions_.size(); }
-  // False if it is defined already.
+  // Adds a definition; false if `what` is defined already.
   bool define(const void* what, bool varying);
-  // Ends the definitions made since the scope was that deep.
+  // Ends all definitions after the first `depth`.
   void leave(size_t depth);
   bool contains(const void* what) const { return slots_.contains(what); }
 
@@ -44,7 +44,7 @@ class VerifyScope {
   void forget_facts() { facts_.clear(); }
 
  private:
-  // `serial` distinguishes it from others that had the same slot.
+  // `serial` distinguishes this definition from other definitions that had its slot.
   struct Definition {
     const void* what;
     uint64_t serial;

@@ -21,11 +21,11 @@ std::string result_problem(Type actual, Type expected) {
   if (actual == expected) return {};
   return fmt::format("its type is {}, not {}", to_string(actual), to_string(expected));
 }
-// The problem if there is one.
+// The problem if `broken`, else an empty text.
 std::string when(bool broken, std::string_view problem) {
   return broken ? std::string(problem) : std::string();
 }
-// The first problem of several.
+// The first of several texts that is a problem.
 template <class... Rest>
 std::string first(std::string problem, Rest&&... rest) {
   if constexpr (sizeof...(rest) > 0) {

@@ -10,7 +10,7 @@
 
 namespace texloom::ir {
 
-// How accesses of a stage look.
+// The form of the accesses at a stage.
 struct AccessForm {
   bool logical = false;  // one index for each axis, not one offset
   bool widened = false;  // values may be wider than the elements of their buffer

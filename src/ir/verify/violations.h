@@ -14,10 +14,10 @@
 
 namespace texloom::ir {
 
-// Keeps each rule once for each node, and the first 50 of all.
+// Keeps one violation of each rule for each node, and at most 50 in all.
 class Violations {
  public:
-  SourceLocation location;  // for nodes without one
+  SourceLocation location;  // for nodes that have no location
 
   template <class... Args>
   void add(Rule rule, const void* node, std::string text, const SourceLocation& where,
