@@ -11,7 +11,7 @@ std::string byte_text(std::uint64_t bytes) {
   double value = static_cast<double>(bytes);
   std::string_view unit;
   for (const std::string_view next : {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}) {
-    // A value that would round to 1024 of a unit is written as 1 of the next unit.
+    // A value that would be printed as 1024 of a unit is written as 1 of the next unit.
     if (!unit.empty() && value < 1023.95) break;
     value /= 1024;
     unit = next;

@@ -24,13 +24,14 @@ std::string line_of_file(const std::string& file, int line) {
   return text;
 }
 
-// The line without its indentation, with a caret below the column. If the line is long, only the
-// part around the column.
+// The line without its indentation, with a caret below the column. Shortens a long line to the part
+// around the column.
 std::string excerpt(std::string_view line, int column) {
   constexpr size_t kWidth = 100;
   size_t begin = line.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return {};
-  // The line may be shorter than when it was parsed, or end at a carriage return.
+  // The column may be past the end: the file may have changed, or the line may end at a carriage
+  // return.
   const size_t place = column > 0 ? std::min(static_cast<size_t>(column) - 1, line.size()) : begin;
   if (column > 0 && line.size() - begin > kWidth) {
     begin = std::max(begin, place > kWidth / 2 ? place - kWidth / 2 : 0);

@@ -52,7 +52,8 @@ struct Diagnostic {
 // The text a user reads: severity and code, message, file and line with that line's text (when
 // the file can be read) and a caret below its column, notes, help.
 std::string render(const Diagnostic& diagnostic);
-// The same without the file and the line, for what prints these itself (Python's warnings).
+// The text without the file and the line, for callers that print these themselves (Python's
+// warnings).
 std::string render_without_location(const Diagnostic& diagnostic);
 
 // Carries at least one diagnostic of severity Error.

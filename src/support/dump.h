@@ -10,7 +10,7 @@
 
 namespace texloom {
 
-// The dumps that a temporary directory keeps of each user; writing one more deletes the oldest.
+// How many dumps of each user a temporary directory keeps; writing one more deletes the oldest.
 inline constexpr std::size_t kKeptDumps = 20;
 
 // Returns the error with the path of a dump added to its message. The dump is a new file in the

@@ -5,7 +5,7 @@
 
 namespace texloom {
 
-// Requires that `b` is not 0 and the quotient is representable, as all are but INT64_MIN / -1.
+// Requires that `b` is not 0 and that the quotient is representable. Only INT64_MIN / -1 is not.
 constexpr int64_t floor_div(int64_t a, int64_t b) {
   const int64_t quotient = a / b;
   return a % b != 0 && ((a < 0) != (b < 0)) ? quotient - 1 : quotient;

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-// Weak, like the instantiations below, since a program may link its own {fmt} of the same version.
+// The definitions are weak, since a program may link its own {fmt} of the same version.
 #undef FMT_FUNC
 #define FMT_FUNC __attribute__((weak))
 #include <fmt/format-inl.h>

@@ -34,7 +34,7 @@ std::uint16_t half_of_float(float value) {
   if (magnitude >= 65520.0F) return static_cast<std::uint16_t>(sign | kInfinity);
   int exponent = kMinExponent;
   if (magnitude >= std::ldexp(1.0F, kMinExponent)) exponent = std::ilogb(magnitude);
-  // In units in the last place; exact, because scaling by a power of two is.
+  // The magnitude in units in the last place. Exact, because the scale is a power of two.
   const float units = std::ldexp(magnitude, kFractionBits - exponent);
   auto places = static_cast<std::uint32_t>(units);
   const float rest = units - static_cast<float>(places);

@@ -5,7 +5,7 @@
 
 namespace texloom {
 
-// Exact; NaN stays NaN.
+// Converts exactly; NaN stays NaN.
 float float_of_half(std::uint16_t half);
 
 // Rounds to nearest, ties to even; numbers that are too large become infinite. NaN stays NaN.

@@ -13,7 +13,7 @@ const std::string_view kReservedInC =
     " auto break case complex const continue default do else enum extern false for goto if "
     "imaginary inline main NULL register restrict return signed sizeof static struct "
     "switch true typedef union unsigned void volatile while "
-    // C++, and what compilers define by themselves
+    // words of C++, and words that compilers define
     "alignas alignof and asm catch class compl constexpr decltype delete explicit export "
     "friend mutable namespace new noexcept not nullptr operator or protected public "
     "template this throw try typeid typename typeof using virtual xor linux unix "
@@ -50,7 +50,7 @@ bool ReservedWords::contains(std::string_view identifier) const {
 }
 
 const ReservedWords& words_that_no_parameter_has() {
-  // Compilers and implementations define words that begin so.
+  // Compilers and implementations define words with these prefixes.
   static constexpr auto kPrefixes = std::to_array<std::string_view>({"__", "CL_", "CLK_", "M_"});
   static const std::array<std::string_view, 2> lists = {kReservedInC, kReservedInOpenClC};
   static const ReservedWords words{kPrefixes, kVectorTypesOfOpenClC, lists};

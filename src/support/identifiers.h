@@ -8,14 +8,14 @@
 
 namespace texloom {
 
-// Of ASCII alone, whatever the locale.
+// Only ASCII characters count, whatever the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_identifier_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 constexpr bool is_identifier_character(char c) { return is_identifier_start(c) || is_digit(c); }
 
-// It may be a reserved word.
+// Whether the name has the form of an identifier; it may be a reserved word.
 constexpr bool is_identifier(std::string_view name) {
   return !name.empty() && is_identifier_start(name.front()) &&
          std::all_of(name.begin(), name.end(), is_identifier_character);
@@ -24,8 +24,9 @@ constexpr bool is_identifier(std::string_view name) {
 // Words that a language reserves, as data. A list is one text with a space before and after each
 // word.
 struct ReservedWords {
-  std::span<const std::string_view> prefixes;  // everything that begins with one is reserved
-  std::string_view vector_types;               // a list: each word, also followed by digits
+  // All words that begin with one of these are reserved.
+  std::span<const std::string_view> prefixes;
+  std::string_view vector_types;  // a list: words that may end in digits
   std::span<const std::string_view> lists;
 
   bool contains(std::string_view identifier) const;

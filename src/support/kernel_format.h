@@ -24,11 +24,11 @@ struct KernelFormatTraits {
   std::string_view name;         // in messages: "OpenCL C", "a metallib"
   bool is_text;                  // source, which a compiler has to translate
   bool is_native;                // machine code that runs in the process, with all of its rights
-  bool is_code;                  // otherwise it names code that the process has, and may be empty
+  bool is_code;                  // false: the bytes only name code of the process, if any
   std::string_view prefix = {};  // the bytes that every code of the format begins with
 };
 
-// One for each format, in their order.
+// The traits of all formats, in the order of KernelFormat.
 std::span<const KernelFormatTraits> kernel_formats();
 const KernelFormatTraits& traits_of(KernelFormat format);
 

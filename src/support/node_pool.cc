@@ -33,7 +33,7 @@ struct FreeLists {
   }
 };
 
-// Null for blocks that are not kept.
+// The lists for blocks of this size; null if such blocks are not kept.
 FreeLists* lists_for(size_t bytes) {
   if (kAddressSanitizer || bytes > kLargest || lists_are_gone) return nullptr;
   thread_local FreeLists lists;

@@ -74,7 +74,7 @@ class Ref {
   const T* object_ = nullptr;
 };
 
-// Compare by identity, for the keys of maps.
+// Compares handles by identity, for the keys of maps.
 struct RefHash {
   template <class T>
   size_t operator()(const Ref<T>& ref) const {

@@ -3,7 +3,7 @@
 
 namespace texloom {
 
-// If so, pools recycle nothing, so that the sanitizer detects uses after free.
+// With AddressSanitizer, pools recycle nothing, so that the sanitizer detects uses after free.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool kAddressSanitizer = true;
 #elif defined(__has_feature)

@@ -27,7 +27,7 @@ enum class StatusCode : std::uint8_t {
   NotFound,          // the named thing does not exist
   Unavailable,       // a loader, a driver or a device is missing
   LimitExceeded,     // the request is too large; nothing was done
-  OutOfMemory,       // the host or the device has no memory left for this
+  OutOfMemory,       // the host or the device has too little memory left for the request
   BuildFailed,       // the device compiler refused a kernel; the message has its log
   DeadlineExceeded,  // the wait timed out
   Cancelled,         // the caller ended the work before it was complete

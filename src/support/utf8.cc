@@ -24,7 +24,7 @@ std::optional<std::uint32_t> take_code_point(std::string_view& text) {
     point = point << 6 | (byte(i) & 0x3fU);
   }
   text.remove_prefix(count);
-  // The first code points that need as many bytes.
+  // The first code point that needs this number of bytes, indexed by the number.
   constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
   const bool is_surrogate = point >= 0xd800 && point < 0xe000;
   if (point < kLeast[count] || point > 0x10ffff || is_surrogate) return std::nullopt;

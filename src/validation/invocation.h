@@ -36,8 +36,8 @@ struct CallArgument {
   bool is_input = false;
   bool has_origin = false;  // its texture may begin anywhere in an image
   ir::Shape shape{};
-  // The shape of the array that is passed, which differs if transform_layout changed the axes; and
-  // for each element of the tensor its index in the array, both in row-major order.
+  // The shape of the array that the caller passes, which differs if transform_layout changed the
+  // axes; and for each element of the tensor the index in that array. Both are in row-major order.
   ir::Shape array_shape{};
   std::vector<int64_t> places{};
 };

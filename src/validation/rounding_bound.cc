@@ -45,8 +45,8 @@ bool is_function(const Expr& e) {
   return binary != nullptr && binary->op == BinaryOp::Div;
 }
 
-// If nothing reads a result, replaces its last operation by the operands: equal operands give equal
-// values, whatever the operation is. If the operands may differ, there is no bound.
+// For results that nothing reads, replaces their last operation by its operands: equal operands
+// give equal values, whatever the operation is. If the operands may differ, there is no bound.
 Stmt without_last_functions(const Stmt& body) {
   std::set<const BufferNode*> read;
   walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });
@@ -65,7 +65,7 @@ class Magnitudes {
   explicit Magnitudes(const Program& program) : program_(program) {
     const Stmt body = without_last_functions(program.body);
     polynomial_ = equal(body, program.body);
-    // All results must be visible outside the loops, including those of temporaries.
+    // All results must be visible outside the loops, so temporaries become parameters, too.
     program_.params.insert(program_.params.end(), program.temporaries.begin(),
                            program.temporaries.end());
     program_.temporaries.clear();
@@ -96,7 +96,8 @@ class Magnitudes {
 
   const Program& program() const { return program_; }
   bool is_integral() const { return integral_; }
-  // Whether values decide no conditions or indices and pass only through sums and products.
+  // Whether no value decides a condition or an index, and all operations on values are sums and
+  // products.
   bool is_polynomial() const { return polynomial_; }
 
  private:

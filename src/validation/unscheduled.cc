@@ -18,7 +18,7 @@ namespace texloom::validation {
 
 using namespace ir;        // the whole file works on IR nodes
 using namespace schedule;  // the whole file also works on stages
-using namespace lower;     // and on the input of lowering
+using namespace lower;     // the whole file also works on the input of lowering
 
 namespace {
 
@@ -42,7 +42,8 @@ class Builder {
       wanted.insert(*id);
       own_buffers(*id)[static_cast<size_t>(tensor->output)] = p.params.back();
     }
-    // Readers first, so that a stage that nothing reads, such as a cache, is not computed.
+    // Visits readers before the stages that they read, so that a stage that nothing reads, such as
+    // a cache, is not computed.
     Stmts roots;
     for (auto id = s_.order().rbegin(); id != s_.order().rend(); ++id) {
       const Operation& op = *s_.stage(*id).origin;
@@ -178,7 +179,7 @@ class Builder {
     return loops;
   }
 
-  // `axes` are the axes that already have a value.
+  // `axes` gives values for the axes that have no loop here.
   Stmt nest(StageId id, const Operation& op, Substitution axes) {
     ResultElement element{buffers(id), {}};
     std::vector<Loop> loops;
@@ -226,7 +227,8 @@ class Builder {
     return result;
   }
 
-  // Whether the indices are those of an element, as far as this is not certain.
+  // The condition that the indices are those of an element, without the parts that are known to
+  // hold.
   Expr is_inside(const TensorRead& n) const {
     Expr inside = make_bool(true);
     const Exprs extents = extents_of(n.tensor->shape, n.tensor->name, n.tensor->location);
@@ -239,7 +241,7 @@ class Builder {
     return inside;
   }
 
-  // A buffer in place of the elements outside, with one that is never written.
+  // A buffer with one element that is never written. It replaces the elements outside of `buffer`.
   const Buffer& outside_of(const Buffer& buffer) {
     for (const auto& [known, outside] : outside_) {
       if (known.same_as(buffer)) return outside;

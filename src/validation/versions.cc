@@ -84,7 +84,7 @@ Version run(const ir::Program& any_call, const Invocation& call, int64_t max_ste
     places.push_back({&memories.back(), x, y});
     if (param.layout.padding == ir::Padding::Zero) memories.back().define_all();
     if (i >= inputs.size()) {
-      memories.back().define_all();  // the report of a checked program: no bad index yet
+      memories.back().define_all();  // the report of a checked program has no bad index yet
     } else if (inputs[i]) {
       fill(param, places.back(), *inputs[i]);
     }
@@ -105,7 +105,7 @@ void run_versions(const lower::Lowering& lowering, const Invocation& call, int64
                   FunctionRef<void(const Version&)> see) {
   ir::Program last;
   const auto run_one = [&](std::string_view pass, const ir::Program& program) {
-    if (!program.foreign.empty()) return;  // only a device can run it
+    if (!program.foreign.empty()) return;  // foreign code runs only on a device
     if (last.body && last.stage == program.stage && equal(last, program)) return;
     last = program;
     Version version = run(program, call, max_steps);
