@@ -29,7 +29,7 @@ void check_size(const ir::Program& program, int64_t max_steps) {
     const int64_t elements = element_count(param->shape);
     left -= std::min(left + 1, elements);
     if (left >= 0) continue;
-    fail(param->location, Code::InterpreterLimit, "give it more steps, or smaller extents",
+    fail(param->location, Code::InterpreterLimit, "allow more steps, or give smaller extents",
          "the parameters have more than {} elements", max_steps);
   }
 }

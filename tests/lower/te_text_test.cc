@@ -185,7 +185,7 @@ TEST(TeTextErrors, OfTheHead) {
   EXPECT_EQ(error_of("program p stage=te target=\"cuda\"\n"),
             "TL4003 1:27 no kernels are made for the target 'cuda'");
   const Case cases[] = {
-      {"symbol n: float32x4", "TL6002 2:11 the symbol n is float32x4"},
+      {"symbol n: float32x4", "TL6002 2:11 the symbol n has the type float32x4"},
       {"reducer r(a, a): int32 = a + a, identity=0", "TL6002 2:14 the name a is used twice"},
       {"reducer r(a, b): int32 = a < b, identity=0", "TL6002 2:26 the result is bool, not int32"},
       {"reducer r(a, b): int32 = a + c, identity=0", "TL6002 2:30 there is no variable c here"},
@@ -316,7 +316,7 @@ TEST(TeTextErrors, OfComputes) {
       {"compute D(i < 8): float32 = A[i, 0] origin = i",
        "TL6002 5:46 D is declared float32, but its expression is int32"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8], tuple(A[i, k], 1.0))",
-       "TL6002 5:29 the reducer combines 1 at once, not 2"},
+       "TL6002 5:29 the reducer combines 1 at once, but 2 are given"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8], A[i, k], init=i)",
        "TL6002 5:29 the reducer combines float32, not int32"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8], A[i, k], init=A[i, k])",

@@ -21,7 +21,7 @@ class StepBudget {
   // Takes steps from the budget. Fails with InterpreterLimit, at this line, if too few are left.
   void take(int64_t steps, const SourceLocation& line) {
     if (steps > left_) {
-      fail(line, Code::InterpreterLimit, "give it more steps, or smaller extents",
+      fail(line, Code::InterpreterLimit, "allow more steps, or give smaller extents",
            "the program takes more than {} steps", all_);
     }
     left_ -= steps;

@@ -95,7 +95,8 @@ class ProgramParser {
     const Token at = reader_.peek();
     const Type type = reader_.type();
     if (!type.is_scalar()) {
-      reader_.wrong(at, "use a scalar type", "the symbol {} is {}", name.token.text, at.text);
+      reader_.wrong(at, "use a scalar type", "the symbol {} has the type {}", name.token.text,
+                    at.text);
     }
     if (names_.find_variable(name.name)) {
       reader_.wrong(name.token, "name each symbol once", "{} is a symbol already", name.token.text);

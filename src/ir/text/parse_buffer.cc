@@ -29,8 +29,8 @@ class DeclarationParser {
     shape();
     if (!d_.extents.empty()) {
       if (d_.memory == MemoryScope::Global) return;
-      reader_.wrong(at, "give it constant extents", "an array in {} memory has a constant size",
-                    to_string(d_.memory));
+      reader_.wrong(at, "give it constant extents",
+                    "an array in {} memory must have a constant size", to_string(d_.memory));
     }
     d_.layout = linear_layout(d_.shape);
     if (!reader_.accept(",")) return;
@@ -122,7 +122,7 @@ class DeclarationParser {
       if (!reader_.accept("]")) reader_.fail_expected("',' or ']'");
     }
     if (extents.size() > kMaxRank) {
-      reader_.wrong(at, "fuse some of its axes", "a shape of more than {} axes", kMaxRank);
+      reader_.wrong(at, "fuse some of its axes", "the shape has more than {} axes", kMaxRank);
     }
     if (d_.shape.size() == extents.size()) return;
     d_.shape.clear();

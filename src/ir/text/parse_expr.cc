@@ -345,7 +345,8 @@ Expr ExprParser::texture_load(const Token& name) {
   const Token at = reader_.peek();
   const Type type = reader_.type();
   if (type.lanes != kTexelLanes) {
-    reader_.wrong(at, "a texel has four lanes", "a texel is loaded as {}", to_string(type));
+    reader_.wrong(at, "load a vector of four lanes, such as float32x4", "a texel is loaded as {}",
+                  to_string(type));
   }
   reader_.expect(")");
   Expr result = make_texture_load_as(type, buffer, std::move(x), std::move(y));

@@ -365,7 +365,7 @@ std::array<int64_t, 3> StmtParser::block_extents() {
   for (size_t i = 0; i < e.size(); ++i) {
     const int64_t* number = int_value(e[i]);
     if (number == nullptr) {
-      reader_.wrong(at, "write three numbers", "a block has a constant number of threads");
+      reader_.wrong(at, "write three numbers", "the extents of a block must be constants");
     }
     numbers[i] = *number;
   }
@@ -406,8 +406,8 @@ void StmtParser::check_launch(const PendingLaunch& launch, const Kernel& k) cons
   const bool same_grid = std::equal(k.grid.begin(), k.grid.end(), launch.grid.begin(),
                                     [](const Expr& x, const Expr& y) { return equal(x, y); });
   if (!same_grid || launch.block != k.block) {
-    reader_.wrong(at, "repeat those of the kernel", "the kernel {} has another grid or block",
-                  at.text);
+    reader_.wrong(at, "repeat the grid and the block of the kernel",
+                  "the kernel {} has another grid or block", at.text);
   }
   if (launch.operands.size() != k.params.size()) {
     reader_.wrong(at, "repeat the parameters of the kernel", "the kernel {} takes {} operands",

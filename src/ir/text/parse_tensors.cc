@@ -100,7 +100,8 @@ Exprs ExprParser::reducer_values(const Token& name, const Reducer& reducer) {
   Exprs list = values();
   if (list.size() != reducer.results.size()) {
     reader_.wrong(name, "give it as many values as the reducer combines",
-                  "the reducer combines {} at once, not {}", reducer.results.size(), list.size());
+                  "the reducer combines {} at once, but {} are given", reducer.results.size(),
+                  list.size());
   }
   for (size_t i = 0; i < list.size(); ++i) {
     if (list[i]->type == reducer.results[i]->type) continue;

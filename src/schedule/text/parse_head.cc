@@ -30,7 +30,8 @@ void ScheduleParser::symbol() {
   const Token at = reader_.peek();
   const Type type = reader_.type();
   if (!type.is_scalar()) {
-    reader_.wrong(at, "use a scalar type", "the symbol {} is {}", name.token.text, to_string(type));
+    reader_.wrong(at, "use a scalar type", "the symbol {} has the type {}", name.token.text,
+                  to_string(type));
   }
   head_.names.bind(reader_, name, type);
 }
