@@ -36,7 +36,7 @@ ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
 // threads, only if they are the same object.
 bool is_one_thread_axis(const ir::IterVar& a, const ir::IterVar& b);
 
-// Whether all threads along this axis, real or virtual, share a buffer of that scope.
+// Whether all threads along this axis, real or virtual, share a buffer in this memory scope.
 bool share_buffer(ir::MemoryScope memory, const ir::IterVar& thread);
 
 // The thread axis that runs the iterations of a loop; null for a serial loop. A data loop that is

@@ -105,12 +105,12 @@ struct Stage {
   SourceLocation predicate_location;
 
   const std::string& name() const { return op->name; }
-  // Null when the axis has none.
+  // The attributes of the axis; null if it has none.
   const AxisAttributes* attributes_of(const ir::IterVar& axis) const;
   bool is_leaf(const ir::IterVar& axis) const;
   // Whether a tensor intrinsic replaces some of its loops.
   bool is_tensorized() const;
-  // Separated by commas; "none" if it has no loops.
+  // The names of the leaves, separated by commas; "none" if the stage has no loops.
   std::string leaf_names() const;
   // Restores the loops of the operation and drops the directives on other axes.
   void reset_loops();

@@ -7,7 +7,8 @@
 
 namespace texloom::schedule {
 
-// By stage id, each list in topological order. Not updated when the schedule changes.
+// Lists indexed by stage id, each in topological order. They are not updated when the schedule
+// changes.
 struct StageLinks {
   std::vector<std::vector<StageId>> readers;   // of each stage, including inlined ones
   std::vector<std::vector<StageId>> attached;  // to a loop of each stage

@@ -9,7 +9,7 @@
 namespace texloom::ir::arith {
 namespace {
 
-// The factor by which all terms of `part` occur in the sum; 0 if they do not.
+// The factor f for which the sum contains all terms of f * `part`; 0 if there is none.
 int64_t times_in(const LinearSum& sum, const LinearSum& part) {
   int64_t factor = 0;
   for (const LinearTerm& t : part.terms) {

@@ -21,7 +21,7 @@ class BoundsProof {
   // that of the index, or that of the sum to which it simplifies. The interval of minima,
   // quotients, squares and the like may be too wide: such an index counts as outside only if the
   // whole interval is outside. Indices read from memory are trusted, since only the user knows the
-  // contents. So are indices of more than 10,000 nodes.
+  // contents. Indices of more than 10,000 nodes are trusted, too.
   bool inside(const Expr& index, int64_t extent) const;
 
  private:

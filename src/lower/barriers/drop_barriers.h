@@ -7,10 +7,10 @@ namespace texloom::lower {
 
 // Purpose: drops barriers that separate nothing: they cost time, and PoCL 3.1 aborts on some in
 //   nested loops.
-//   A barrier is dropped if, on every path through the kernel, another one comes before it or after
-//   it and nothing between the two accesses memory that threads share and the kernel writes. A
-//   barrier is also dropped if no such access comes before it, or none after it. So a kernel with
-//   blocks of one thread has no barriers.
+//   An access is relevant if it is to memory that threads share and the kernel writes. A barrier is
+//   dropped if, on every path through the kernel, another barrier precedes or follows it without a
+//   relevant access in between. A barrier is also dropped if no relevant access precedes it, or
+//   none follows it. So a kernel with blocks of one thread has no barriers.
 // Requires: stage kernels.
 // Ensures: stage kernels; the remaining barriers separate the same accesses.
 // Order: after place_barriers, which looks at one conflict at a time.

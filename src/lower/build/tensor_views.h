@@ -18,7 +18,7 @@ struct ViewPart {
 };
 using ViewParts = std::unordered_map<const ir::BufferNode*, ViewPart>;  // by the view's own buffer
 
-// Fails with this problem.
+// Throws the error for this problem of a view.
 using RefuseView = FunctionRef<void(std::string help, const std::string& problem)>;
 
 // The values of the variables for strides and offsets. Refuses a part whose scope is not that of

@@ -179,7 +179,7 @@ class Pipeliner {
     return make_for(loop.var, loop.extent, loop.loop, std::move(body), loop.location);
   }
 
-  // Without a second iteration there is nothing to run ahead of.
+  // A loop of one iteration needs no pipeline: no iteration precedes the one that reads.
   static Stmt without_pipeline(const Stmt& body) {
     const LoopBody parts(body);
     return rewrite(body, [&](const Pipelined& n, const Stmt& self) {

@@ -14,7 +14,7 @@ class PipelinedFill {
   PipelinedFill(const ir::Pipelined& fill, const ir::For& loop, int64_t extent);
 
   bool is_shared() const { return from_->memory == ir::MemoryScope::Shared; }
-  // The number of iterations by which the read of an element from memory precedes its use.
+  // How many iterations before its use an element is read from memory.
   int64_t ahead() const { return ahead_; }
 
   // The buffers to allocate around the loop.

@@ -94,7 +94,8 @@ class Checker {
     }
   }
 
-  // Visits the parts that are evaluated at every point, and those under conditions.
+  // Visits the parts of an expression that are evaluated at every point, and the parts under
+  // conditions.
   void check(const Expr& e) {
     if (const auto* n = as<Binary>(e); n != nullptr && path_.empty()) check_overflow(*n, e);
     check_operands(e);

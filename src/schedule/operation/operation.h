@@ -79,7 +79,7 @@ Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLoca
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
                 SourceLocation location, Ref<OperationAttributes> attributes = {});
 
-// The text of its attributes; empty if there are none.
+// The text of the operation's attributes; empty if there are none.
 std::string_view attributes_text(const Operation& op);
 
 // The compute with another body over the same axes and of the same types.
@@ -100,7 +100,7 @@ ir::Exprs values_of(const ir::Expr& body);
 // the axis of its steps.
 std::vector<ir::IterVar> loops_of(const Operation& op);
 
-// The shape of one of its outputs.
+// The shape of one of the operation's outputs.
 ir::Exprs output_shape(const Operation& op, size_t output);
 // One of the tensors that the operation computes, and all of them.
 ir::Tensor output_of(const Op& op, size_t output = 0);
