@@ -77,9 +77,8 @@ def devices(driver: str | None = None) -> list[dict[str, Any]]:
     if driver is None:
         return list(_core.all_devices())
     if driver not in _core.driver_names():
-        errors.refuse(
-            "UnknownName", f"there is no driver {driver!r}", 'use "opencl", "metal" or "host"'
-        )
+        names = ", ".join(name for name in _core.driver_names() if name != "null")
+        errors.refuse("UnknownName", f"there is no driver {driver!r}", f"use one of {names}")
     return list(_core.devices_of(driver))
 
 

@@ -24,7 +24,7 @@ def check_name(kind: str, name: str) -> None:
     if not isinstance(name, str) or not name:
         refuse(
             "BadArgument",
-            f"the name of a {kind} is {shown(name)}",
+            f"the name of the {kind} is {shown(name)}",
             'give a string that is not empty, as "x"',
         )
 

@@ -504,5 +504,5 @@ def test_names_of_outputs_are_unique():
         g.output(b, "y")
     with pytest.raises(texloom.TVMError, match="TL3040.*two tensors are called 'y'"):
         g.op("y", "one", plus_one, [b])
-    with pytest.raises(texloom.TVMError, match="TL2040.*the name of a output is ''"):
+    with pytest.raises(texloom.TVMError, match="TL2040.*the name of the output is ''"):
         g.output(b, "")
