@@ -41,7 +41,7 @@ enum class BinaryOp : uint8_t {
 };
 inline bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= BinaryOp::Ge; }
 inline bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
-// Whether it computes a quotient or a remainder.
+// Whether the operator computes a quotient or a remainder.
 inline bool is_division(BinaryOp op) { return op >= BinaryOp::Div && op <= BinaryOp::FloorMod; }
 // How the text form spells it: "+", "floordiv", ...; infix or as a call.
 std::string_view spelling(BinaryOp op);

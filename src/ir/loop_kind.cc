@@ -10,7 +10,7 @@ struct Row {
   LoopKind kind;
   std::string_view adjective, loop_word, directive;
 };
-// In the order of the kinds.
+// The rows are in the order of the kinds.
 constexpr std::array kRows = {
     Row{LoopKind::Serial, "serial", "for", "serial"},
     Row{LoopKind::Unrolled, "unrolled", "unrolled", "unroll"},

@@ -36,7 +36,7 @@ struct LinearSum {
 
   // this + sign * other
   LinearSum plus(const LinearSum& other, int64_t sign) const;
-  // nullopt if a coefficient would overflow.
+  // The product of the sum and the factor; nullopt if a coefficient would overflow.
   std::optional<LinearSum> times(int64_t factor) const;
 
   Interval bounds(const Ranges& ranges) const;

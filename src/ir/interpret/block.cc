@@ -12,7 +12,7 @@
 namespace texloom::ir {
 namespace {
 
-// Not movable: its parts refer to each other.
+// A thread is not movable: its parts refer to each other.
 struct Thread {
   Thread(LaunchState& launch, const ThreadId& id, Bindings& shared, ObjectHistories& block)
       : runner(launch.run, launch.kernel.name, id),

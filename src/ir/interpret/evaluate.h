@@ -20,7 +20,7 @@ class Evaluator {
 
   void bind(const Expr& var, const Value& value) { variables_[var.get()] = value; }
   void bind(const Expr& var, int64_t value);
-  // Requires a bound variable.
+  // The value of a variable, which must be bound.
   const Value& value_of(const Expr& var) const;
 
   Value evaluate(const Expr& e, Mask mask = kAllLanes);

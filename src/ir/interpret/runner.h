@@ -51,7 +51,7 @@ class Runner {
   RunState& state() const { return *state_; }
   const std::optional<ThreadId>& id() const { return id_; }
   void pass_barrier() { ++interval_; }
-  // This runner, at this line. Requires a thread of a kernel.
+  // This runner as an accessor, at this line. The runner must be a thread of a kernel.
   Accessor accessor(const SourceLocation& own) const {
     return {id_.value(), interval_, line_of(own)};
   }

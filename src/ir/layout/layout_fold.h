@@ -15,8 +15,8 @@ struct ImageLimits {
 
 bool fits(const Layout& layout, const ImageLimits& limits);
 
-// The same layout if it fits; else the fold that fits and has the least area (then the most square
-// one); nullopt if there is none.
+// The layout itself if it fits; else the fold that fits and has the least area (then the most
+// square one); nullopt if there is none.
 std::optional<Layout> best_fold(const Layout& layout, const ImageLimits& limits);
 
 }  // namespace texloom::ir

@@ -84,7 +84,7 @@ constexpr Choice kDeviceClass{
     },
     "the target attribute 'device_class' is cpu or gpu, not '{}'"};
 
-// In the order in which the text of a target has them.
+// The attributes, in the order in which the text of a target has them.
 constexpr std::array kAttributes = {
     Attribute{"msl", kMetalLanguage, kMetal},
     Attribute{"max_num_threads", Number{limit<&GpuLimits::max_threads>}},

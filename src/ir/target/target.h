@@ -52,7 +52,7 @@ struct GpuLimits {
   int64_t max_image_reads = 128;          // read-only image arguments of a kernel
   int64_t max_image_writes = 8;           // write-only image arguments of a kernel
   int64_t max_parameter_bytes = 1024;     // all arguments of a kernel
-  // Only for devices that count slots, as Metal devices do. Kernels with more arguments need
+  // Set only for devices that count slots, as Metal devices do. Kernels with more arguments need
   // Features::argument_buffers.
   std::optional<ArgumentSlots> slots;
   // Threads of a block that run in step, in the order of their numbers; 1 if it is not known.

@@ -54,7 +54,7 @@ class TextNames {
   Tensor tensor(const TextReader& reader, const NamedToken& name, size_t output) const;
   const DeclaredReducer& reducer(const TextReader& reader, const NamedToken& name) const;
 
-  // Null if there is none.
+  // The variable of this name; null if there is none.
   Expr find_variable(const std::string& name) const;
   Buffer find_buffer(const std::string& name) const;
 

@@ -19,7 +19,7 @@ bool allows(CodeKind code, ExprKind kind);
 bool allows(CodeKind code, StmtKind kind);
 bool allows(CodeKind code, LoopKind loop);
 
-// As in nodes.def: "TextureLoad".
+// The name of the kind in nodes.def: "TextureLoad".
 std::string_view name_of(ExprKind kind);
 std::string_view name_of(StmtKind kind);
 

@@ -7,7 +7,7 @@
 
 namespace texloom::lower {
 
-// The same element of several buffers, one for each output.
+// One element, at equal indices in several buffers: one buffer for each output.
 struct ResultElement {
   std::vector<ir::Buffer> buffers;
   ir::Exprs indices;

@@ -23,8 +23,8 @@ struct ElementPosition {
   Expr row, col, lane;
 };
 
-// The same value in 64 bits. Index arithmetic does not wrap, so computing its sums in 64 bits gives
-// the same result.
+// The value of the index expression in 64 bits. Index arithmetic does not wrap, so computing its
+// sums in 64 bits gives the same result.
 Expr widened(const Expr& e) {
   const auto* n = as<Binary>(e);
   const bool sum =

@@ -33,7 +33,7 @@ size_t size_of(arith::Interval values) {
   return static_cast<size_t>(std::min<int64_t>(values.max - values.min, kMostPoints)) + 1;
 }
 
-// Both ends of an interval, then the values next to them, then all values.
+// Values to try: both ends of the interval, then values next to the ends, then all values.
 std::vector<int64_t> some_values(arith::Interval values, size_t count) {
   if (count == 1) return {values.max};
   if (count == 2) return {values.min, values.max};

@@ -52,7 +52,7 @@ class StridedReads {
     known_ = known_ && region && same;
     region_ = std::move(region);
   }
-  // Null if they differ.
+  // The region that all reads share; null if their regions differ.
   const StridedRegion* common() const { return known_ && region_ ? &*region_ : nullptr; }
 
  private:

@@ -52,8 +52,8 @@ struct StageBounds {
   ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
   std::vector<ir::Expr> clamps;
   // For each data axis: the logical indices that are computed at all, from `first` to before `end`.
-  // They are those of the whole tensor or, if the bounds are narrow, those that readers need: none,
-  // from 0 to before 0, if no reader does. `first` is constant.
+  // These are the indices of the whole tensor or, if the bounds are narrow, those that readers
+  // need: none, from 0 to before 0, if no reader does. `first` is constant.
   std::vector<ir::Expr> first, end;
   // The conditions for a point to be computed: over data axes only, and over reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;
@@ -64,7 +64,7 @@ struct StageBounds {
 };
 
 struct Bounds {
-  // By stage id. Scans have only their loop, placeholders and externs have nothing.
+  // Indexed by stage id. Scans have only their loop; placeholders and externs have empty bounds.
   std::vector<StageBounds> stages;
 
   StageBounds& of(StageId id) { return stages[static_cast<size_t>(id)]; }

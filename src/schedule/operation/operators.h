@@ -12,7 +12,7 @@
 
 namespace texloom::schedule {
 
-// Both values, converted to the common type.
+// Converts both values to their common type.
 std::pair<ir::Expr, ir::Expr> match_types(ir::Expr a, ir::Expr b, const SourceLocation& where);
 
 // Any operator except Div of integers, which does not specify the rounding; use truncating_div.

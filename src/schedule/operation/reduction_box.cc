@@ -42,7 +42,7 @@ class Box {
     condition_ = condition_ ? condition_ && inside : inside;
   }
 
-  // Null if no domain depends on an axis.
+  // The condition that selects the points of the domains; null if no domain depends on an axis.
   const Expr& condition() const { return condition_; }
   const std::vector<IterVar>& axes() const { return axes_; }
   const Substitution& moved() const { return moved_; }

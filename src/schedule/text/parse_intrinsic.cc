@@ -99,7 +99,7 @@ void ScheduleParser::intrinsic() {
   statements.body = statement("body");
   statements.reset = statement("reset");
   statements.update = statement("update");
-  // In the order in which the computation reads them; the number of views is checked later.
+  // The views in the order in which the computation reads them. Their number is checked later.
   std::vector<TensorView> reads;
   for (const Tensor& t : op->inputs) {
     for (const IntrinsicInput& input : inputs) {
