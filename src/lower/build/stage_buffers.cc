@@ -83,7 +83,7 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
               : std::string("keep the tensor in a buffer, or split it into several textures"),
        "the layout of '{}' has {} x {} texels, the target allows {} x {}", stage.name(),
        layout.col_count(), layout.row_count(), target.images().max_width,
-       target.images().max_width);
+       target.images().max_height);
 }
 
 // Does not fold a layout with open extents: each call checks the size of its image.
@@ -95,7 +95,7 @@ Layout rule_layout(const Stage& stage, const Shape& shape, TextureRule rule, con
        "keep the tensor in a buffer, or split it into several textures",
        "'{}' needs {} x {} texels, and no fold fits the target's limit of {} x {}", stage.name(),
        natural.col_count(), natural.row_count(), target.images().max_width,
-       target.images().max_width);
+       target.images().max_height);
 }
 
 // Indices along an axis have 32 bits, offsets in the whole buffer 64 bits.
