@@ -155,7 +155,8 @@ TEST_P(IndirectDispatches, OfASlotBetweenTheAlignmentAreRefusedAtSubmission) {
 }
 TEST_P(IndirectDispatches, OfTexturesForNumbersAreRefused) {
   if (!info().features.images) GTEST_SKIP() << "no images";
-  EXPECT_THAT(record(*begin(), TextureBinding{make_texture({4, 4})}), refused("are in a buffer"));
+  EXPECT_THAT(record(*begin(), TextureBinding{make_texture({4, 4})}),
+              refused("must be in a buffer"));
 }
 
 class WithoutIndirectDispatches : public On<> {};
