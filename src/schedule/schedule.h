@@ -143,7 +143,7 @@ class Schedule {
   // Refuses directives on the place or the storage of inits, updates and states.
   void refuse_part_of_scan(const Stage& stage, std::string_view directive,
                            const SourceLocation& where) const;
-  // Refuses directives on loops of a scan, which has only steps.
+  // Refuses a directive on a scan: a scan runs its steps in order and has no loops to schedule.
   static void refuse_scan(const Stage& stage, std::string_view directive,
                           const SourceLocation& where);
   void check_step(const Stage& stage, const Stage& host, const SourceLocation& where) const;

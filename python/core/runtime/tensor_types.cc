@@ -17,12 +17,12 @@ py::object list_of(const py::handle& value) {
 
 Result<std::int64_t> extent_of(const py::handle& value) {
   if (PyIndex_Check(value.ptr()) == 0)
-    return invalid_argument("has a shape with {}", kind_text(value));
+    return invalid_argument("has {} in place of an extent", kind_text(value));
   const py::int_ number(py::reinterpret_borrow<py::object>(value));
   const std::int64_t extent = PyLong_AsLongLong(number.ptr());
   if (PyErr_Occurred() == nullptr) return extent;
   PyErr_Clear();
-  return invalid_argument("has a shape with a number that is too large");
+  return invalid_argument("has an extent that does not fit in 64 bits");
 }
 
 Result<runtime::TensorType> type_of(const py::handle& value) {

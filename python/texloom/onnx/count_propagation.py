@@ -102,7 +102,7 @@ def _gathered(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _beside(node: Node, x: Value, axis: int, extents: int) -> int:
-    """Return the counted axis of the output if `extents` axes replace the axis `axis`."""
+    """Return the output's counted axis for a node that replaces `axis` of x by `extents` axes."""
     if x.counted_axis == axis:
         node.refuse(_WHY)
     return x.counted_axis + (extents - 1 if axis < x.counted_axis else 0)

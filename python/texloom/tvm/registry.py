@@ -47,7 +47,10 @@ def register_func(
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Callable[..., Any] | None:
-    """Return the function with this name. If there is none: TL5016 (a ValueError), or None."""
+    """Return the function with this name.
+
+    If there is none, raise TL5016 (a ValueError), or return None if `allow_missing` is true.
+    """
     if name not in _functions and not allow_missing:
         refuse(
             "UnknownName",

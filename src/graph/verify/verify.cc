@@ -128,8 +128,8 @@ class Verifier {
     }
     for (const runtime::SizeCondition& condition : graph_.conditions) {
       if (!is_known(condition.left) || !is_known(condition.right))
-        error({}, "add its symbols to the graph", "a condition of {} depends on an unknown symbol",
-              condition.subject);
+        error({}, "add its symbols to the graph",
+              "a condition of {} depends on a symbol that the graph lacks", condition.subject);
     }
   }
 
@@ -141,7 +141,7 @@ class Verifier {
               text_of(tensor.type, tensor.shape));
       if (!is_known(extent))
         error({}, "add its symbols to the graph",
-              "an extent of the tensor '{}' depends on an unknown symbol", tensor.name);
+              "an extent of the tensor '{}' depends on a symbol that the graph lacks", tensor.name);
       if (!number && tensor.role == TensorRole::Constant)
         error({}, "give numbers", "the constant '{}' has an extent that depends on symbols",
               tensor.name);
@@ -196,7 +196,7 @@ class Verifier {
       if (is_given || computed_[id])
         error(node.location, "let it write a tensor of its own", "the node '{}' writes '{}', {}",
               node.name, tensor.name,
-              is_given ? "which is not computed" : "which another node writes");
+              is_given ? "which is an input or a constant" : "which another node writes");
       computed_[id] = true;
     }
     if (!node.members.empty()) add_inner(node);

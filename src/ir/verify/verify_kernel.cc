@@ -71,8 +71,8 @@ void check_axes(const Kernel& kernel, Violations& found) {
   }
   const bool same_grid = std::equal(grid.begin(), grid.end(), kernel.grid.begin(),
                                     [](const Expr& a, const Expr& b) { return equal(a, b); });
-  if (!same_grid) error("its grid is not the extents of its blockIdx axes");
-  if (block != kernel.block) error("its block is not the extents of its threadIdx axes");
+  if (!same_grid) error("its grid differs from the extents of its blockIdx axes");
+  if (block != kernel.block) error("its block differs from the extents of its threadIdx axes");
 }
 
 void check_shared_buffers(const Kernel& kernel, Violations& found) {

@@ -112,9 +112,9 @@ Stmts of_iteration(const Stmts& statements, const For& loop,
   return result;
 }
 
-// The parts of a loop, so that an enclosing loop can run the lead early.
+// The parts of a loop, kept apart so that an enclosing loop can run the prologue (`lead`) early.
 struct Pieces {
-  std::vector<Buffer> buffers;  // allocated around all of it
+  std::vector<Buffer> buffers;  // allocated around all parts
   Stmts lead;                   // the fills of the first iterations
   Stmts loop;
   Stmts tail;          // the last iterations of an unrolled loop, which fill no buffer

@@ -29,7 +29,8 @@ struct Stacking {
   // Divides each size and each alignment. So it divides each offset and height of a plan in which
   // every item lies on the floor (offset 0) or on another item.
   std::int64_t unit = 1;
-  // Divides each alignment, so an item with another item above it takes a multiple of this size.
+  // Divides each alignment. An item below another item takes its size rounded up to a multiple of
+  // this number.
   std::int64_t grain = 1;
   // No plan takes fewer bytes: the items of a section lie above each other, and all but the topmost
   // item take multiples of `grain`.

@@ -84,7 +84,7 @@ class PlanReader {
     made.kind = values_.enumerator<SizeCondition::Kind>(condition.kind(), index::ConditionKind::MAX,
                                                         "a kind of condition");
     if (condition.left() == nullptr || condition.right() == nullptr) {
-      values_.refuse("a condition lacks a side");
+      values_.refuse("a condition lacks its left or its right size");
       return made;
     }
     made.left = values_.size(*condition.left());

@@ -321,7 +321,8 @@ Status check_parts(const LaunchPlan& plan) {
       return invalid_argument("temporary {} is part of temporary {}, but there are {} temporaries",
                               part.temporary, part.whole, count);
     if (previous != nullptr && previous->temporary >= part.temporary)
-      return invalid_argument("the parts of temporaries are not in order, or one is listed twice");
+      return invalid_argument(
+          "parts are not listed by increasing temporary, or one is listed twice");
     previous = &part;
     const TensorSpec& tensor = plan.temporaries[part.temporary];
     const TensorSpec& whole = plan.temporaries[part.whole];

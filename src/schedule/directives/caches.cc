@@ -260,7 +260,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   Exprs shape;
   for (const IterVar& axis : loops.axes) shape.push_back(axis->extent);
   Storage storage = parse_storage(scope, layout, shape, old->name, "cache_write", where);
-  // The cache keeps the line of the compute, where its expression is.
+  // The cache takes the location of the original compute, which contains the expression.
   const Op compute = make_compute(fmt::format("{}.{}", old->name, to_string(storage.scope)),
                                   old->tag, loops.axes, loops.body, old->location);
   const auto place = std::find(order_.begin(), order_.end(), id);

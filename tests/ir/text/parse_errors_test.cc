@@ -95,7 +95,7 @@ TEST(ParseErrors, OfPrograms) {
       {"program p stage=kernels\nkernel k grid=(1, 1, 1)\n",
        "TL6001 2:24 expected 'block', found the end of the text"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(4, 1, 1)\n",
-       "TL6003 2:0 k: its block is not the extents of its threadIdx axes"},
+       "TL6003 2:0 k: its block differs from the extents of its threadIdx axes"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\nparam A: global "
        "float32[8]",
        "TL6001 3:10 expected 'read', 'write', 'read_write' or a type, found 'global'"},

@@ -165,13 +165,13 @@ TEST_F(VerifyTest, AxesOfKernels) {
   EXPECT_THAT(with({thread_x, {kThreadX, i, make_int(16)}}, {1, 1, 1}, {16, 1, 1}),
               ElementsAre("axes | k | threadIdx.x occurs twice or out of order"));
   EXPECT_THAT(with({block_x, thread_x}, {4, 1, 1}, {16, 1, 1}),
-              ElementsAre("axes | k | its grid is not the extents of its blockIdx axes"));
+              ElementsAre("axes | k | its grid differs from the extents of its blockIdx axes"));
   EXPECT_THAT(with({block_x}, {8, 2, 1}, {1, 1, 1}),
-              ElementsAre("axes | k | its grid is not the extents of its blockIdx axes"));
+              ElementsAre("axes | k | its grid differs from the extents of its blockIdx axes"));
   EXPECT_THAT(with({block_x, thread_x}, {8, 1, 1}, {16, 1, 2}),
-              ElementsAre("axes | k | its block is not the extents of its threadIdx axes"));
+              ElementsAre("axes | k | its block differs from the extents of its threadIdx axes"));
   EXPECT_THAT(with({}, {1, 1, 1}, {2, 1, 1}),
-              ElementsAre("axes | k | its block is not the extents of its threadIdx axes"));
+              ElementsAre("axes | k | its block differs from the extents of its threadIdx axes"));
   EXPECT_THAT(with({{kBlockX, bx, make_int(0)}}, {0, 1, 1}, {1, 1, 1}),
               ElementsAre("axes | k | the extent of blockIdx.x is less than 1"));
   EXPECT_THAT(with({{kBlockX, bx, make_int(1)}}, {1, 1, 1}, {1, 1, 1}), IsEmpty());

@@ -222,7 +222,8 @@ TEST_F(InsertBarriers, OwnElementsUnderConditions) {
   EXPECT_EQ(
       barriers(under(tx < make_int(3), make_select(up, tx, tx + 4), make_select(up, tx + 4, tx))),
       2);
-  EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 1)), UserError);  // of the next thread
+  // Element tx + 1 belongs to the next thread.
+  EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 1)), UserError);
 }
 
 // An existing barrier counts.

@@ -1,4 +1,4 @@
-"""In-bounds indices, whether that is easy to prove or not."""
+"""Indices in bounds are accepted, whether or not the bounds are easy to prove."""
 
 import numpy as np
 import pytest

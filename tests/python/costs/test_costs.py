@@ -172,7 +172,7 @@ def test_costs_of_launches_add_up_to_the_time_of_the_network():
     stamped, times = _launch_times(begins, ends, 35.0, 0.0)
     assert stamped == 50
     np.testing.assert_allclose(times, [[5, 15, 15]] * 2)
-    # A launch that ends before the one before it has a time, too.
+    # A launch that ends before the previous launch ends also gets a positive time.
     _, times = _launch_times(begins, np.array([[50.0, 35, 60], [115, 100, 125]]), 60.0, 0.0)
     assert (times > 0).all() and np.median(times, axis=0).sum() == pytest.approx(60)
     # No launch takes less than the host needs for one.
@@ -190,7 +190,7 @@ def test_costs_have_keys_of_schedules_and_kernels():
 
 
 def graph_of(extent):
-    """Two operators in a row, both of which textures can hold."""
+    """Return a graph of two operators in a row; textures can hold the results of both."""
     graph = Graph("small")
     x = graph.input("x", (1, 8, extent, extent))
 

@@ -384,8 +384,8 @@ def test_shapes():
         ([["float31", (2,)]], "has 'float31', which is not a dtype"),
         (["float32"], r"has a str in place of \(dtype, shape\)"),
         ([("float32", 2)], "has an int in place of a shape"),
-        ([("float32", (2, 0.5))], "has a shape with a float"),
-        ([("float32", (2**70,))], "number that is too large"),
+        ([("float32", (2, 0.5))], "has a float in place of an extent"),
+        ([("float32", (2**70,))], "extent that does not fit in 64 bits"),
     ],
 )
 def test_what_a_function_for_shapes_returns_is_checked(returned, message):

@@ -61,7 +61,7 @@ SHAPES = [
     ((12, 12), 32, 16, 1, 3),
     ((13, 11), 24, 40, 2, 3),
     ((7, 7), 48, 24, 1, 5),
-    ((9, 5), 6, 10, 1, 3),  # channels that make no vectors of four
+    ((9, 5), 6, 10, 1, 3),  # channel counts that four does not divide
     ((4, 4), 64, 4, 2, 3),
     ((1, 1), 16, 16, 1, 3),
 ]

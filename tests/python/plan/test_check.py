@@ -183,7 +183,7 @@ def test_item_placed_twice():
 
 
 def test_bound_above_the_plan():
-    """A proof that counts a part twice, for a bound above the plan, is refused."""
+    """A proof is refused if it counts a part twice, so that its bound exceeds the plan."""
     plan = tampered(PLAN, ["proof", "parts"], PLAN["proof"]["parts"] * 2)
     with pytest.raises(CheckError, match="two parts of the proof have one format"):
         check(NETWORK, plan)

@@ -78,7 +78,7 @@ TEST(PlanParts, BreakTheRules) {
   refused([](LaunchPlan& plan) { plan.parts[1].whole = 9; },
           "part of temporary 9, but there are 4 temporaries");
   refused([](LaunchPlan& plan) { plan.parts[1].temporary = 1; },
-          "not in order, or one is listed twice");
+          "not listed by increasing temporary, or one is listed twice");
   refused(
       [](LaunchPlan& plan) { plan.parts.insert(plan.parts.begin(), {.temporary = 0, .whole = 3}); },
       "is not a part of \"source\"");

@@ -177,7 +177,7 @@ def one_hot(node: Node) -> Value:
 
 @converts("ReverseSequence")
 def reverse_sequence(node: Node) -> Value:
-    """Reverse the first elements of each sequence, as many as its length."""
+    """Reverse the first n elements of each sequence; the second input gives n for each."""
     x, lengths = node.input(0), node.input(1)
     batch, time = (
         normal_axis(node, int(node.attributes.get(name, default)), x.rank)

@@ -33,7 +33,7 @@ def normalized(axes: Sequence[int] | None, rank: int) -> tuple[int, ...]:
         return tuple(range(rank))
     for each in axes:
         if not -rank <= each < rank:
-            raise ValueError(f"there is no axis {each} of {rank}")
+            raise ValueError(f"axis {each} is out of range for a tensor of rank {rank}")
     made = sorted(each % rank for each in axes)
     if len(set(made)) != len(made):
         raise ValueError(f"an axis is given twice: {list(axes)}")

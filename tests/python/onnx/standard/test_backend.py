@@ -10,7 +10,7 @@ from texloom.errors import TVMError
 from texloom.onnx import backend
 
 _CASES = {case.name: case for case in onnx_backend.cases_of(["node", "simple"])}
-_EVERY = 29  # a prime, so that families of cases are met at different places
+_EVERY = 29  # a prime, so that the sample takes different cases of each family
 
 
 @pytest.mark.parametrize("name", sorted(_CASES)[::_EVERY])

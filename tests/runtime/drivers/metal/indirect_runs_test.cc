@@ -88,7 +88,7 @@ TEST_P(IndirectRuns, AreExecutedByOneCall) {
   EXPECT_EQ(counts.of(kExecute), 1);
   EXPECT_EQ(counts.of("useResource:usage:"), 3);  // the two buffers, and the argument buffers
   EXPECT_EQ(counts.beginning_with("memoryBarrier"), 0);
-  // Device 1 needs one direct dispatch first: its pipeline and arguments.
+  // Device 1 needs one direct dispatch first, which sets the pipeline and the arguments.
   EXPECT_EQ(counts.beginning_with("set"), 3 * GetParam());
   EXPECT_EQ(counts.of(kDispatch), GetParam());
   EXPECT_EQ(counts.beginning_with("new"), 0) << "nothing is allocated in the second submission";

@@ -209,7 +209,7 @@ def _order_added(stage: Stage, tile: ConvolutionTile) -> None:
 
 
 def _bind_slices(stage: Stage, tile: ConvolutionTile) -> IterVar:
-    """Give each thread the tile of its slice of the input channels; return the axis of threads."""
+    """Let each thread sum one slice of the input channels for one tile; return the thread axis."""
     part, *axes = stage.op.axis
     others, rows, columns = pixel_axes(axes)
     threads, own = [part], []

@@ -7,8 +7,8 @@
 
 namespace texloom::hal::metal {
 
-// Waits for each next value of an event, as long as the semaphore lives. The event keeps the block
-// until it has the value, and the block keeps neither the event nor this object.
+// Waits for each next value of an event while the semaphore lives. The event owns the notification
+// block until the event reaches the value; the block owns neither the event nor the Follower.
 struct MetalSemaphore::Follower : std::enable_shared_from_this<MetalSemaphore::Follower> {
   Follower(Handle<MetalSharedEvent> followed, std::weak_ptr<Semaphore> raised)
       : event(std::move(followed)), semaphore(std::move(raised)) {

@@ -110,12 +110,12 @@ Status check_slots(const Context& context, const KernelSlots& slots) {
   const DeviceLimits& limits = context.info()->limits;
   if (slots.buffer_slots() > limits.max_buffers)
     return invalid_argument("takes {} buffers, counting that of its constants, but device {} has "
-                            "{} slots: more need an "
+                            "{} slots; help: pass them in an "
                             "argument buffer",
                             slots.buffer_slots(), context.info()->name, limits.max_buffers);
   if (slots.textures > limits.max_read_images)
     return invalid_argument(
-        "takes {} textures, but device {} has {} slots: more need an argument buffer",
+        "takes {} textures, but device {} has {} slots; help: pass them in an argument buffer",
         slots.textures, context.info()->name, limits.max_read_images);
   return {};
 }
