@@ -99,8 +99,8 @@ def ScanFixPointAnalysis(scan: Operation) -> NoReturn:  # noqa: N802
     """Refused: Texloom does not analyze which axes a scan leaves unchanged."""
     refuse(
         "NotProvided",
-        f"ScanFixPointAnalysis of '{scan.name}': Texloom does not analyze which axes a scan leaves "
-        "unchanged",
+        f"the ScanFixPointAnalysis of '{scan.name}': Texloom does not analyze which axes a scan "
+        "leaves unchanged",
         "schedule the scan; texloom.lower reports whether its steps can share a kernel",
     )
 

@@ -284,7 +284,7 @@ def assignment_to_one_element() -> None:
     tvm.nd.empty((4,))[0] = 1  # wrong
 
 
-@case("TL5003", says="one of shape (3,)")
+@case("TL5003", says="an array of shape (3,)")
 def assignment_of_another_shape() -> None:
     tvm.nd.empty((4,))[:] = np.ones(3)  # wrong
 

@@ -130,7 +130,7 @@ def attribute_that_is_too_large() -> None:
     g.op("y", "copy", lambda x: te.compute(x.shape, lambda i: x[i]), [x], {"k": 2**70})  # wrong
 
 
-@case("TL2040", says="the name of a node's operation is None")
+@case("TL2040", says="the name of the node's operation is None")
 def operator_without_an_operation() -> None:
     g, x = graph_of()
     g.op("y", None, lambda x: te.compute(x.shape, lambda i: x[i]), [x])  # type: ignore  # wrong
@@ -154,7 +154,7 @@ def number_as_a_shape() -> None:
     g.input("y", 4)  # wrong
 
 
-@case("TL2040", says="the name of a graph is ''")
+@case("TL2040", says="the name of the graph is ''")
 def graph_without_a_name() -> None:
     Graph("")  # wrong
 

@@ -158,7 +158,7 @@ def test_several_programs_are_functions_of_one_module(dev):
         assert "twice_kernel0(" in module.get_source()
         assert [m.name for m in module.imported_modules] == ["twice", "thrice"]
         with pytest.raises(
-            AttributeError, match="no function 'other'(.|\n)*it has 'twice', 'thrice'"
+            AttributeError, match="no function 'other'(.|\n)*its functions are 'twice', 'thrice'"
         ):
             module["other"]
 

@@ -475,7 +475,7 @@ WRONG = {
     "'float31' is not a dtype": {**DECLARATION, "dtypes": [["float31", "float32"]]},
     "op.json: .* like: .z. is not an argument": {**DECLARATION, "like": {"y": "z"}},
     r"op.json: workgroup\[1\]: is 0": {**DECLARATION, "workgroup": [1, 0]},
-    "op.json: workgroup: has 4 parts": {**DECLARATION, "workgroup": [1, 1, 1, 1]},
+    "op.json: workgroup: has 4 entries": {**DECLARATION, "workgroup": [1, 1, 1, 1]},
     r'op.json: .*: threads\[0\]: "x.wide": unknown name': {**DECLARATION, "threads": ["x.wide"]},
     r"op.json: body\[0\]: is 1, not a string": {**DECLARATION, "body": [1]},
     "op.json: .* the body is empty": {**DECLARATION, "body": ""},

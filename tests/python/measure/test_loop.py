@@ -114,7 +114,7 @@ def test_process(functions):
     [
         ("fails", ErrorClass.COMPILE, "the reason"),
         ("raises", ErrorClass.RUN, "KeyError: 'x'"),
-        ("ends", ErrorClass.RUN, "its process ended with 3: it wrote nothing"),
+        ("ends", ErrorClass.RUN, "the process ended with code 3: it wrote nothing to stderr"),
     ],
 )
 def test_failures_in_processes_have_a_class(functions, name, error, message):

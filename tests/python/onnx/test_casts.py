@@ -110,7 +110,7 @@ def test_constants_of_other_types_are_refused(element):
         [helper.make_tensor_value_info("y", element, [2])],
         [helper.make_tensor("k", element, [2], [1, 2])],
     )
-    with pytest.raises(TVMError, match="no type bfloat16|is uint4, the operator"):
+    with pytest.raises(TVMError, match="no type bfloat16|is uint4, but the operator"):
         Model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
 
 

@@ -197,7 +197,7 @@ def test_what_is_refused():
             function(loops)
         with pytest.raises(TypeError, match="pass a list: args="):
             function(s)
-        with pytest.raises(TypeError, match="has its arguments"):
+        with pytest.raises(TypeError, match="the program has them already"):
             function(texloom.lower(s, args), args)
 
 
