@@ -46,6 +46,19 @@ KINDS: dict[str, Kind] = {
     "str | os.PathLike[str]": Kind(
         "the name of a file", instance_of(str, os.PathLike), "give its path as a string"
     ),
+    "str | PathLike[str]": Kind(
+        "the name of a file", instance_of(str, os.PathLike), "give its path as a string"
+    ),
+    "Mapping[str, Sequence[int]] | None": Kind(
+        "a mapping",
+        instance_of(Mapping, type(None)),
+        'give shapes by the names of the inputs, as {"x": (1, 3, 224, 224)}',
+    ),
+    "Mapping[str, NDArray[Any]]": Kind(
+        "a mapping",
+        instance_of(Mapping),
+        'give arrays by the names of the inputs, as {"x": x}',
+    ),
     "Range": Kind(
         "a Range",
         lambda value: hasattr(value, "min") and hasattr(value, "extent"),

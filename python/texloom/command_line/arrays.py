@@ -67,6 +67,13 @@ def refuse_missing_folder(file: Path) -> None:
         refuse("FileError", f"there is no folder {file.parent}", "make it, or choose another")
 
 
+def refuse_overwriting(file: Path, *sources: Path) -> None:
+    """Refuse, before the work, an output file that is one of the files to read."""
+    for source in sources:
+        if file.exists() and source.exists() and file.samefile(source):
+            refuse("FileError", f"{file} would be overwritten, but it is read", "choose another")
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file as a whole: complete content replaces an existing file at once."""
     try:
@@ -154,6 +161,7 @@ __all__ = [
     "load_arrays",
     "npy_bytes",
     "refuse_missing_folder",
+    "refuse_overwriting",
     "save_outputs",
     "tensors_of",
     "write_whole",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import refuse
 from ..inspect.describe import counted
 from ..target import resolve
-from .arrays import refuse_missing_folder
+from .arrays import refuse_missing_folder, refuse_overwriting
 from .metallibs import add_metallibs, find_xcrun
 from .model_arguments import (
     add_compile_arguments,
@@ -77,6 +77,7 @@ def _compile(options: argparse.Namespace) -> int:
         )
     output = options.output or Path(options.model.with_suffix(".tlp").name)
     refuse_missing_folder(output)
+    refuse_overwriting(output, options.model)
     twice = [t for i, t in enumerate(options.targets) if t in options.targets[:i]]
     if twice:
         refuse("BadOption", f"--target gives {twice[0]!r} twice", "leave one of the two out")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..devices.lookup import present
 from ..errors import refuse
-from .arrays import save_outputs, tensors_of
+from .arrays import refuse_overwriting, save_outputs, tensors_of
 from .inputs import add_input_arguments, read_inputs, refuse_missing
 from .model_arguments import add_compile_arguments, choose_device
 from .recording import Recording
@@ -69,6 +69,9 @@ def _run(options: argparse.Namespace) -> int:
             f"the device {options.device} computes nothing, so the outputs would have no values",
             "choose another device: texloom devices lists them",
         )
+    if options.record is not None:
+        read = [Path(text.partition("=")[2] or text) for text in options.input]
+        refuse_overwriting(options.record, options.model, *read)
     progress = Progress("run")
     runnable = open_runnable(options.model, options, progress)
     inputs = read_inputs(options, runnable.ports)

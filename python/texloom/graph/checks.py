@@ -6,6 +6,7 @@ import ast
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -120,7 +121,13 @@ def check_scopes(
                 f"the scopes {label!r} of the node {name!r} are {each!r}, not {tensors} scopes",
                 "give a list: one scope for each input, then one for each output",
             )
-    for label in costs or {}:
+    for label, cost in (costs or {}).items():
+        if not isinstance(cost, Real):
+            refuse(
+                _BAD,
+                f"the node {name!r} has the cost {shown(cost)} for {label!r}",
+                "give nanoseconds, as a number",
+            )
         if label not in scopes:
             refuse(
                 _BAD,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _core, extents
 from .._core import Device
+from ..checks.checked_calls import check_calls, check_methods
 from ..custom.operators import Operator
 from ..devices.lookup import present
 from ..errors import refuse
@@ -245,3 +246,5 @@ def load(
 
 
 __all__ = ["CompiledGraph", "RunnableGraph", "load"]
+check_calls(globals())
+check_methods(RunnableGraph, CompiledGraph)

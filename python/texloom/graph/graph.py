@@ -229,11 +229,13 @@ class Graph:
         if not inputs:
             refuse(_BAD, f"the concatenation {name!r} has no inputs", "give it tensors to join")
         shape = list(inputs[0].shape)
-        if not -len(shape) <= axis < len(shape):
+        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
             refuse(
                 _BAD,
-                f"the concatenation {name!r} is along axis {axis} of inputs of rank {len(shape)}",
-                f"give an axis from {-len(shape)} to {len(shape) - 1}",
+                f"the concatenation {name!r} is along axis {axis!r} of inputs of rank {len(shape)}",
+                f"give an axis from {-len(shape)} to {len(shape) - 1}"
+                if shape
+                else "join tensors that have an axis",
             )
         axis %= len(shape)
         same_types = len({each.dtype for each in inputs}) == 1

@@ -175,6 +175,13 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
                 "use the input itself in place of the node, or return a copy: "
                 "te.compute(x.shape, lambda *i: x(*i))",
             )
+        if isinstance(each.op, te.PlaceholderOp):
+            refuse(
+                _BAD,
+                f"{what} returns the placeholder {each.name!r}, which is none of its inputs and "
+                "which nothing computes",
+                "return what te.compute returns",
+            )
     return outputs
 
 

@@ -60,6 +60,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.schedule and options.scopes:
         parser.error("--schedule and --scopes show different tables: give only one of them")
+    svg, package = Path(options.svg or ""), Path(options.package)
+    if options.svg and svg.exists() and package.exists() and svg.samefile(package):
+        parser.error(f"--svg would overwrite {options.package}: choose another file")
     if not options.schedule and (options.device or options.wait_each):
         parser.error("--device and --wait-each have an effect only with --schedule: add it")
     return options

@@ -171,6 +171,38 @@ def compute_function_without_a_result() -> None:
     g.node("y", lambda _: None, [x], one_block, BUFFERS)  # wrong
 
 
+@case("TL3042", says="returns the placeholder 'p', which is none of its inputs")
+def compute_function_that_returns_a_placeholder() -> None:
+    g, x = graph_of()
+    g.op("y", "relu", lambda _: te.placeholder((8,), name="p"), [x])  # wrong
+
+
+@case("TL3040", says="is along axis 0.5 of inputs of rank")
+def concatenation_along_a_fraction() -> None:
+    g, x = graph_of()
+    g.concat("y", [x, x], 0.5)  # wrong
+
+
+@case("TL3040", says="the node 'y' has the cost 'low' for 'global'")
+def cost_that_is_a_word() -> None:
+    g, x = graph_of()
+    g.node("y", plus_one, [x], one_block, BUFFERS, costs={"global": "low"})  # wrong
+
+
+@case("TL2040", says="run: inputs is None, not a mapping")
+def run_without_inputs() -> None:
+    g, x = graph_of()
+    g.output(g.node("y", plus_one, [x], one_block, BUFFERS))
+    g.compile().run(None)  # wrong
+
+
+@case("TL2040", says="save: path is 3, not the name of a file")
+def package_in_a_number() -> None:
+    g, x = graph_of()
+    g.output(g.node("y", plus_one, [x], one_block, BUFFERS))
+    g.compile().save(3)  # wrong
+
+
 @case("TL3042", says="computes the node 'y' returns its input")
 def compute_function_that_returns_its_input() -> None:
     g, x = graph_of()

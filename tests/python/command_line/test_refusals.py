@@ -47,6 +47,14 @@ WRONG = {
         ["compile", "model.onnx", *SHAPE, "-o", "no/m.tlp"],
         "there is no folder no",
     ),
+    "the model as its package": (
+        ["compile", "model.onnx", *SHAPE, "-o", "./model.onnx"],
+        "model.onnx would be overwritten, but it is read",
+    ),
+    "an input as the record": (
+        ["run", "m.tlp", "--input", "x=x.npy", "--record", "x.npy"],
+        "x.npy would be overwritten, but it is read",
+    ),
     "a package to compile": (["compile", "m.tlp"], "is a package already"),
     "options for a package": (["run", "m.tlp", *SHAPE], "--shape is for ONNX models"),
     "no input": (["run", "m.tlp"], "these inputs are missing: x: float32[1, 3, 2, 4]"),

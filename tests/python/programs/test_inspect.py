@@ -124,6 +124,14 @@ def test_numbers_and_parts(tmp_path, capsys):
     assert "b is part of c, at byte 1,024" in capsys.readouterr().out
 
 
+def test_a_picture_does_not_overwrite_its_package(package, capsys):
+    content = package.read_bytes()
+    with pytest.raises(SystemExit):
+        main(["inspect", str(package), "--svg", str(package)])
+    assert "--svg would overwrite" in capsys.readouterr().err
+    assert package.read_bytes() == content
+
+
 @pytest.mark.parametrize("content", [None, b"", b"PK\3\4", "cut"])
 def test_refused_file_is_one_message(package, tmp_path, content):
     path = tmp_path / "f.tlp"
