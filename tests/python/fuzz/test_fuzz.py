@@ -57,7 +57,9 @@ def test_programs_of_fixed_seeds(first):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
-@pytest.mark.parametrize("first", range(0, 300, 100))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (100, 200))]
+)
 def test_programs_on_metal(first):
     """Kernels in Metal's language have the values of the interpreter; each also checks itself."""
     jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]

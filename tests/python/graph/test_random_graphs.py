@@ -123,7 +123,9 @@ class RandomGraph:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize(
+    "seed", [*range(4), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(4, 16))]
+)
 def test_random_graph(dev, seed):
     case = RandomGraph(seed)
     expected = {t.name: value for t, value in case.values.items()}

@@ -143,7 +143,7 @@ def test_residual_network():
     check(residual_network(), {"x": x})
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_direction_of_text():
     networks = find()
     if networks is None:

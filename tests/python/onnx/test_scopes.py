@@ -39,6 +39,7 @@ def costs(tmp_path_factory):
     return file
 
 
+@pytest.mark.nightly
 def test_where_textures_win_for_convolutions_the_plan_is_mixed(costs, tmp_path, capsys):
     path = str(models.find()["direction"])
     package = tmp_path / "direction.tlp"
