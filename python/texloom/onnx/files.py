@@ -99,7 +99,7 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
         return  # the checker needs the model in one message
     try:
         onnx.checker.check_model(_of_known_version(model, name))
-    except onnx.checker.ValidationError as error:
+    except (onnx.checker.ValidationError, ValueError) as error:  # a ValueError for bad bytes
         if any(each in str(error) for each in _NOT_CHECKED):
             return
         refuse_model(f"{name}: {_first_line(error)}", "export the model again")

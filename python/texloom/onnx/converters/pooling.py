@@ -6,7 +6,7 @@ from typing import Any
 
 from ...extents import are_known
 from ...ops import pooling, reductions
-from ..nodes import Node, Value
+from ..nodes import Node, Unsupported, Value
 from .registry import converts
 from .windows import window_attributes
 
@@ -82,6 +82,11 @@ def whole(node: Node) -> Value:
 def max_unpool(node: Node) -> Value:
     """Put elements back where the maxima were."""
     data, indices = node.input(0), node.input(1)
+    known = are_known(data.shape) and are_known(indices.shape)
+    if known and list(indices.shape) != list(data.shape):
+        raise Unsupported(
+            f"its indices have the shape {list(indices.shape)}, but its values {list(data.shape)}"
+        )
     kernel = node.attributes["kernel_shape"]
     rank = len(kernel)
     strides = node.attributes.get("strides", [1] * rank)
