@@ -19,7 +19,6 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -29,6 +28,10 @@ import texloom
 from texloom.onnx.converters import supported
 from texloom.onnx.files import read_model
 from texloom.onnx.model import Model
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import onnx_backend
 
 MEMORY = 6 << 30
 NUMBERS = (0, -1, 1, 2, 3, 7, 2**31, 2**33, 2**40, 2**62, -(2**63))
@@ -157,16 +160,7 @@ def bases_of(kind: str) -> list[Callable[[], onnx.ModelProto]]:
     from onnx.backend.test.loader import load_model_tests
 
     cases = load_model_tests(kind="node")
-    return [partial(model_of, each) for each in cases]
-
-
-def model_of(case: Any) -> onnx.ModelProto:
-    """Return a copy of a case's model, which the package has in memory, or else in a file."""
-    if case.model is None:
-        return onnx.load(Path(case.model_dir) / "model.onnx")
-    model = onnx.ModelProto()
-    model.CopyFrom(case.model)
-    return model
+    return [partial(onnx_backend.model_of, each) for each in cases]
 
 
 def main(count: int, seed: int, kind: str, file: str) -> int:

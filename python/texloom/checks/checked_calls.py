@@ -21,6 +21,8 @@ _WORD = Kind("a string", instance_of(str), 'write it in quotes, as "A"')
 _FUNCTION = Kind("a function", callable, "give a function, as lambda i: A[i] + 1")
 _SCHEDULE = Kind("a schedule", instance_of(Schedule), "make one: s = te.create_schedule(C.op)")
 
+_FILE = Kind("the name of a file", instance_of(str, os.PathLike), "give its path as a string")
+
 
 def _or_none(kind: Kind) -> Kind:
     return Kind(kind.words, lambda value: value is None or kind.accepts(value), kind.help)
@@ -43,16 +45,14 @@ KINDS: dict[str, Kind] = {
     "str | Callable[..., Any]": Kind(
         "a string", lambda value: isinstance(value, str) or callable(value), _WORD.help
     ),
-    "str | os.PathLike[str]": Kind(
-        "the name of a file", instance_of(str, os.PathLike), "give its path as a string"
-    ),
-    "str | PathLike[str]": Kind(
-        "the name of a file", instance_of(str, os.PathLike), "give its path as a string"
-    ),
-    "Mapping[str, Sequence[int]] | None": Kind(
-        "a mapping",
-        instance_of(Mapping, type(None)),
-        'give shapes by the names of the inputs, as {"x": (1, 3, 224, 224)}',
+    "str | os.PathLike[str]": _FILE,
+    "str | PathLike[str]": _FILE,
+    "Mapping[str, Sequence[int]] | None": _or_none(
+        Kind(
+            "a mapping",
+            instance_of(Mapping),
+            'give shapes by the names of the inputs, as {"x": (1, 3, 224, 224)}',
+        )
     ),
     "Mapping[str, NDArray[Any]]": Kind(
         "a mapping",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -138,17 +138,18 @@ def read_inputs(options: argparse.Namespace, ports: Sequence[Port]) -> dict[str,
             "leave them out: the elements of .npy and .npz files are not changed",
         )
     arrays: dict[str, NDArray[Any]] = {}
-    for text in options.input:
-        if text.endswith(".npz") and "=" not in text:
-            found: Mapping[str, NDArray[Any]] = load_arrays(Path(text))
-        else:
-            name, file = _split(text, by_name)
-            found = {name: _read(Path(file), by_name.get(name), pixels)}
+    for port, file in _files(options, by_name):
+        found = load_arrays(file) if port is None else {port.name: _read(file, port, pixels)}
         for name, array in found.items():
             if name in arrays:
                 refuse("UnknownName", f"--input gives {name!r} twice", "give each input once")
             arrays[name] = array
     return arrays
+
+
+def input_files(options: argparse.Namespace, ports: Sequence[Port]) -> list[Path]:
+    """Return the files that :func:`read_inputs` reads."""
+    return [file for _, file in _files(options, {port.name: port for port in ports})]
 
 
 def refuse_missing(arrays: Mapping[str, Any], ports: Sequence[Port]) -> None:
@@ -160,6 +161,18 @@ def refuse_missing(arrays: Mapping[str, Any], ports: Sequence[Port]) -> None:
             f"these inputs are missing: {', '.join(map(str, missing))}",
             "add " + " ".join(f"--input {port.name}=FILE" for port in missing),
         )
+
+
+def _files(
+    options: argparse.Namespace, ports: Mapping[str, Port]
+) -> Iterator[tuple[Port | None, Path]]:
+    """Yield each file of ``--input`` and its input; None for a file that has several by name."""
+    for text in options.input:
+        if text.endswith(".npz") and "=" not in text:
+            yield None, Path(text)
+        else:
+            name, file = _split(text, ports)
+            yield ports[name], Path(file)
 
 
 def _split(text: str, ports: Mapping[str, Port]) -> tuple[str, str]:
@@ -180,8 +193,7 @@ def _refuse_name(name: str, ports: Mapping[str, Port]) -> NoReturn:
     )
 
 
-def _read(path: Path, port: Port | None, pixels: Pixels) -> NDArray[Any]:
-    assert port is not None  # _split refuses names that are not inputs
+def _read(path: Path, port: Port, pixels: Pixels) -> NDArray[Any]:
     if path.suffix.lower() in ARRAY_FILES:
         return load_array(path, port.name)
     return load_picture(path, port.name, port.shape, port.dtype, pixels)
@@ -216,6 +228,7 @@ def random_inputs(ports: Sequence[Port], seed: int = 0) -> dict[str, NDArray[Any
 __all__ = [
     "Port",
     "add_input_arguments",
+    "input_files",
     "ports_of",
     "random_inputs",
     "read_inputs",

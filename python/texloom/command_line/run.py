@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..devices.lookup import present
 from ..errors import refuse
 from .arrays import refuse_overwriting, save_outputs, tensors_of
-from .inputs import add_input_arguments, read_inputs, refuse_missing
+from .inputs import add_input_arguments, input_files, read_inputs, refuse_missing
 from .model_arguments import add_compile_arguments, choose_device
 from .recording import Recording
 from .reports import Progress, reported
@@ -69,12 +69,12 @@ def _run(options: argparse.Namespace) -> int:
             f"the device {options.device} computes nothing, so the outputs would have no values",
             "choose another device: texloom devices lists them",
         )
-    if options.record is not None:
-        read = [Path(text.partition("=")[2] or text) for text in options.input]
-        refuse_overwriting(options.record, options.model, *read)
     progress = Progress("run")
     runnable = open_runnable(options.model, options, progress)
     inputs = read_inputs(options, runnable.ports)
+    if options.record is not None:
+        read = input_files(options, runnable.ports)
+        refuse_overwriting(options.record, options.model, *read)
     refuse_missing(inputs, runnable.ports)
     if options.output_dir is not None:
         options.output_dir.mkdir(parents=True, exist_ok=True)  # may fail: so before the run

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -229,7 +230,7 @@ class Graph:
         if not inputs:
             refuse(_BAD, f"the concatenation {name!r} has no inputs", "give it tensors to join")
         shape = list(inputs[0].shape)
-        if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+        if not isinstance(axis, Integral) or not -len(shape) <= axis < len(shape):
             refuse(
                 _BAD,
                 f"the concatenation {name!r} is along axis {axis!r} of inputs of rank {len(shape)}",

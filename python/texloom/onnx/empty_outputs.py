@@ -29,17 +29,13 @@ def empty_outputs(
     for value in named.values():
         if not value.is_tensor or value.count is not None or not are_known(value.shape):
             return None
-    try:
-        described = [
-            onnx.helper.make_tensor_value_info(name, element_type(value.dtype), value.shape)
-            for name, value in named.items()
-        ]
-    except ValueError:  # an element type of NumPy that ONNX calls otherwise
-        return None
     graph = onnx.helper.make_graph(
         [node],
         "empty",
-        described,
+        [
+            onnx.helper.make_tensor_value_info(name, element_type(value.dtype), value.shape)
+            for name, value in named.items()
+        ],
         [onnx.ValueInfoProto(name=name) for name in node.output if name],
         [
             onnx.numpy_helper.from_array(np.asarray(value.array), name)

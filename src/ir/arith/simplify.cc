@@ -60,6 +60,7 @@ class Simplifier final : public Normalizer {
   }
 
   std::optional<int64_t> constant_difference(const Expr& a, const Expr& b) {
+    if (a.same_as(b)) return 0;
     const LinearSum difference = sum_of(a).plus(sum_of(b), -1);
     if (!difference.is_constant()) return std::nullopt;
     return difference.constant;
@@ -394,7 +395,6 @@ bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges) {
 }
 
 std::optional<int64_t> constant_difference(const Expr& a, const Expr& b, const Ranges& ranges) {
-  if (a.same_as(b)) return 0;
   return Simplifier(ranges, default_rules()).constant_difference(a, b);
 }
 
@@ -406,7 +406,6 @@ Simplification::~Simplification() = default;
 Expr Simplification::simplify(const Expr& e) { return simplifier_->run(e); }
 
 std::optional<int64_t> Simplification::constant_difference(const Expr& a, const Expr& b) {
-  if (a.same_as(b)) return 0;
   return simplifier_->constant_difference(a, b);
 }
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nightly import most_at_night
 from seeded_faults import FAULTS
 
 from texloom import devices, parse
@@ -57,9 +58,7 @@ def test_programs_of_fixed_seeds(first):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
-@pytest.mark.parametrize(
-    "first", [0, *(pytest.param(n, marks=pytest.mark.nightly) for n in (100, 200))]
-)
+@pytest.mark.parametrize("first", most_at_night(range(0, 300, 100), first=1))
 def test_programs_on_metal(first):
     """Kernels in Metal's language have the values of the interpreter; each also checks itself."""
     jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from conftest import plain_target
+from nightly import most_at_night
 
 from texloom import te, tir
 from texloom.graph import Graph
@@ -123,9 +124,7 @@ class RandomGraph:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "seed", [*range(4), *(pytest.param(n, marks=pytest.mark.nightly) for n in range(4, 16))]
-)
+@pytest.mark.parametrize("seed", most_at_night(range(16), first=4))
 def test_random_graph(dev, seed):
     case = RandomGraph(seed)
     expected = {t.name: value for t, value in case.values.items()}

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...extents import are_known
 from ...ops import pooling, reductions
-from ..nodes import Node, Unsupported, Value
+from ..nodes import Node, Value
 from .registry import converts
 from .windows import window_attributes
 
@@ -84,7 +84,7 @@ def max_unpool(node: Node) -> Value:
     data, indices = node.input(0), node.input(1)
     known = are_known(data.shape) and are_known(indices.shape)
     if known and list(indices.shape) != list(data.shape):
-        raise Unsupported(
+        node.refuse(
             f"its indices have the shape {list(indices.shape)}, but its values {list(data.shape)}"
         )
     kernel = node.attributes["kernel_shape"]

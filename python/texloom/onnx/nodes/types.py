@@ -51,10 +51,13 @@ def element_type(dtype: str) -> int:
 
 
 def dtype_of_array(array: NDArray[Any]) -> str:
-    """Return the name of an array's element type; ml_dtypes has those that NumPy lacks."""
+    """Return the name of an array's element type, as :func:`dtype_name` does."""
     if array.dtype.kind in "OSU":
         return "string"
-    return array.dtype.name.replace("_", "")
+    try:
+        return dtype_name(onnx.helper.np_dtype_to_tensor_dtype(array.dtype))
+    except ValueError:  # a type that ONNX lacks
+        return array.dtype.name
 
 
 def dtype_of(value: onnx.ValueInfoProto) -> str:

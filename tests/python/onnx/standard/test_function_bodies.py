@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from nightly import most_at_night
 from node_peers import model_of, named, onnxruntimes, references
 
 from texloom.onnx.model import Model
@@ -93,9 +94,7 @@ def _check(op, seed):
     assert all(agree) if _are_close(*peers) else any(agree), (attributes, agree)
 
 
-@pytest.mark.parametrize(
-    "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.nightly) for n in range(2, 8))]
-)
+@pytest.mark.parametrize("seed", most_at_night(range(8), first=2))
 @pytest.mark.parametrize("op", _DRAWN)
 def test_a_body_computes_what_both_references_do(op, seed):
     _check(op, seed)
