@@ -105,7 +105,7 @@ def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> flo
             return network.total_ns / network.launches
     compiled = launches()
     inputs = [np.zeros(each.shape, each.dtype) for each in compiled.inputs]
-    total = run_time(compiled, device, inputs)
+    total = run_time(compiled._core, device, inputs)
     network = MeasuredNetwork(_SHORT, compiled.summary["launches"], total, total)
     costs.database.add_network(costs.device, network)
     return network.total_ns / network.launches
