@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from nightly import most_at_night
 
 import texloom
 
@@ -13,10 +14,12 @@ SCRIPT = Path(__file__).parents[2] / "fuzz/mutate_models.py"
 
 
 @pytest.mark.parametrize("kind", ["network", "nodes"])
-@pytest.mark.parametrize("count", [80, pytest.param(1500, marks=pytest.mark.nightly)])
-def test_mutated_models_are_refused_in_words(count, kind):
+@pytest.mark.parametrize(
+    ("count", "seed"), most_at_night([(80, 1), (500, 1), (500, 2), (500, 3)], first=1)
+)
+def test_mutated_models_are_refused_in_words(count, seed, kind):
     done = subprocess.run(
-        [sys.executable, SCRIPT, str(count), "1", kind],
+        [sys.executable, SCRIPT, str(count), str(seed), kind],
         capture_output=True,
         text=True,
         timeout=100,
