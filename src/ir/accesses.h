@@ -27,7 +27,8 @@ struct BufferAccess {
 
 using SeeAccess = FunctionRef<void(const BufferAccess&)>;
 
-// Passes to `see` the access that the node itself makes, if any, but not those of its operands.
+// Passes to `see` the access that the node itself makes, if any, but not the accesses of its
+// operands.
 void see_access(const Expr& e, SeeAccess see);
 void see_access(const Stmt& s, SeeAccess see);
 

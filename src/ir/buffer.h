@@ -54,7 +54,7 @@ Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, Memo
                    SourceLocation location = {});
 // A row-major buffer in global memory. Its extents may be symbolic.
 Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocation location = {});
-// A buffer in an order other than row-major. The layout's object is a Buffer.
+// A buffer in an order other than row-major. Requires MemoryObject::Buffer as the layout's object.
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,
                                SourceLocation location = {});
 // A texture, which is in global memory. The layout is open if the extents are symbolic.

@@ -14,9 +14,9 @@ bool always_evaluates(const Expr& node, int operand);
 // Whether the node is an integer division by anything but nonzero constants.
 bool division_may_fail(const Binary& n);
 
-// Whether computing the node from its operands may fail: an integer division as above, a load that
-// may be out of bounds, a lane whose computed index may be out of range, or a foreign call. Texture
-// loads do not count: reading a texel is always defined.
+// Whether computing the node from its operands may fail: an integer division by anything but
+// nonzero constants, a load that may be out of bounds, a lane whose computed index may be out of
+// range, or a foreign call. Texture loads do not count: reading a texel is always defined.
 bool may_fail(const Expr& node);
 
 // Tells whether expressions contain a node that may fail. Caches its answers: keep one object as

@@ -43,7 +43,7 @@ inline bool is_comparison(BinaryOp op) { return op >= BinaryOp::Eq && op <= Bina
 inline bool is_logical(BinaryOp op) { return op == BinaryOp::And || op == BinaryOp::Or; }
 // Whether the operator computes a quotient or a remainder.
 inline bool is_division(BinaryOp op) { return op >= BinaryOp::Div && op <= BinaryOp::FloorMod; }
-// How the text form spells it: "+", "floordiv", ...; infix or as a call.
+// How the text form spells the operator, infix or as a call: "+", "floordiv", ...
 std::string_view spelling(BinaryOp op);
 bool is_infix(BinaryOp op);
 std::optional<BinaryOp> parse_binary_op(std::string_view text);
@@ -142,7 +142,7 @@ struct TensorRead : ExprBase<TensorRead> {
   auto fields() const { return field_list(tensor, indices); }
 };
 // How to combine two partial results. A partial result is one value, or several that are combined
-// together (an index and a value for argmax); each list has an element for each of them.
+// together (an index and a value for argmax); each list has one element for each of these values.
 struct Reducer {
   Exprs lhs, rhs;    // Vars
   Exprs results;     // the combination, over lhs, rhs and outer variables
@@ -193,8 +193,8 @@ struct TextureLoad : ExprBase<TextureLoad> {
   auto fields() const { return field_list(texture, x, y); }
 };
 // A call to a function of unknown behavior: its result depends on its arguments and on the memory
-// that it has pointers to. The call is made only where the program reaches it; where a pure
-// function is called, it may be called any number of times.
+// that it has pointers to. The call is made only where the program reaches it. There, a pure
+// function may be called any number of times.
 struct ForeignCall : ExprBase<ForeignCall> {
   static constexpr ExprKind kKind = ExprKind::ForeignCall;
   ForeignCall(Type t, std::string f, bool p, Exprs a)

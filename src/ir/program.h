@@ -11,10 +11,10 @@
 // scope (global, shared, local) and a *layout* (layout/layout.h), the map from logical indices to
 // rows, columns and lanes. A layout of the object kind Image2d makes the buffer a texture, which
 // only TextureLoad and TextureStore access: one texel of four lanes at column x and row y. The
-// *origin* of a texture is the place of its rectangle in its image: zero, or two constants of the
-// kernel. The layout also says what its padding holds, where there is no element: zeros or
-// unspecified values. Scope strings such as "texture:weight" spell a memory scope and a layout
-// rule; only their parser (scope.h) knows them.
+// *origin* of a texture is the place of its rectangle in its image: (0, 0), or two scalar
+// parameters of the kernel. The layout also says what padding (coordinates without an element)
+// holds: zeros or unspecified values. Scope strings such as "texture:weight" spell a memory scope
+// and a layout rule; only their parser (scope.h) knows them.
 //
 // A program passes through *stages*: Loops (N-d Load and Store, thread axes as For loops with a
 // tag), Flattened (linear offsets and texels), Kernels (kernels and a launch plan) and Legalized
@@ -104,7 +104,7 @@ struct ForeignParam {
 struct Foreign {
   enum class Kind : uint8_t {
     Text,    // C: it goes once in front of the kernels' source
-    Symbol,  // a function of a library to which the code of the kernels is linked
+    Symbol,  // a function of a library that is linked to the code of the kernels
   };
   Kind kind = Kind::Text;
   std::string text;  // the C text, or the name of the symbol
@@ -124,7 +124,8 @@ struct Foreign {
 
 // A symbol is a scalar variable with one value for each call: an extent of the call's arrays, or an
 // argument. Extents may contain int32 symbols, which are then at most 2^30. Extents of parameters
-// are at least 1, and an array of symbolic extents has at most 2^30 elements: each call checks it.
+// are at least 1, and an array of symbolic extents has at most 2^30 elements: each call checks
+// these limits.
 struct Program {
   std::string name = {};
   ProgramStage stage = ProgramStage::Loops;

@@ -97,12 +97,12 @@ struct Nest : StmtBase<Nest> {
 // How many iterations of a pipelined loop may be in flight.
 inline constexpr int kMinPipelineStages = 2;
 inline constexpr int kMaxPipelineStages = 3;
-// Fills a buffer that each iteration of the innermost enclosing loop reads. The body runs in that
-// iteration until lower/loops/pipeline_loops.h makes it run ahead.
+// Fills a buffer that each iteration of the innermost enclosing loop reads. The body runs in the
+// iteration that reads the buffer, until lower/loops/pipeline_loops.h makes it run ahead.
 struct Pipelined : StmtBase<Pipelined> {
   static constexpr StmtKind kKind = StmtKind::Pipelined;
   Buffer buffer;
-  int stages = 2;  // iterations in flight: stages - 1 ahead of the one that reads
+  int stages = 2;  // iterations in flight: stages - 1 of them are ahead of the iteration that reads
   Stmt body;
   auto fields() const { return field_list(buffer, stages, body); }
 };

@@ -7,8 +7,7 @@
 
 namespace texloom::ir {
 
-// The number of stores to buffers and textures in the text of the statement, however often each
-// runs.
+// Counts each store to a buffer or a texture in the statement once, however often it runs.
 int64_t count_stores(const Stmt& s);
 
 }  // namespace texloom::ir

@@ -10,8 +10,8 @@
 namespace texloom::ir {
 namespace {
 
-// The limit for the private arrays of all threads of a block on processors. All threads share one
-// stack, usually of 8 MiB, which also holds data of the OpenCL implementation.
+// On CPUs, the limit for the private arrays of all threads of a block together. The threads share
+// one stack, usually of 8 MiB, which also holds data of the OpenCL implementation.
 constexpr int64_t kBlockStackBytes = 2 << 20;
 // The bytes that a buffer, a texture or a constant takes among the parameters: drivers count at
 // least a register for each.
@@ -62,7 +62,7 @@ class LimitCheck {
       if (limits.slots) check_slots(*limits.slots);
     }
     for (const KernelParam& p : kernel_.params) {
-      // If the size of an image depends on the call, the call checks it.
+      // An image size that depends on the call is checked at each call.
       if (!p.buffer || !p.buffer->is_texture() || p.buffer->is_symbolic()) continue;
       const Layout& layout = p.buffer->layout;
       check(Limit::ImageSize, std::max(layout.row_count(), layout.col_count()),

@@ -29,7 +29,7 @@ std::string_view to_string(Limit limit);
 struct Excess {
   Limit limit;
   int64_t need = 0, have = 0;
-  Buffer buffer;  // the largest one involved; null for threads and parameters
+  Buffer buffer;  // the largest buffer involved; null for threads and parameters
 };
 
 // Whether the kernel takes its buffers and textures in an argument buffer: the target has argument
@@ -39,11 +39,11 @@ bool uses_argument_buffer(const Kernel& kernel, const Target& target);
 // Whether a block of the kernel fits into one SIMD-group of the width that the target states.
 bool is_one_simd_group(const Kernel& kernel, const Target& target);
 // Whether the kernel is correct only where SIMD-groups have the width that the target states.
-// Foreign functions may rely on that width.
+// Kernels with foreign calls count, since foreign functions may rely on that width.
 bool relies_on_simd_width(const Kernel& kernel, const Target& target);
 
-// The limits of `target` that the kernel exceeds, in the order of Limit: each once, but ImageSize
-// for every texture.
+// The limits of `target` that the kernel exceeds, in the order of Limit. Each occurs once, except
+// ImageSize, which occurs for every texture that is too large.
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target);
 
 }  // namespace texloom::ir

@@ -10,15 +10,15 @@ namespace texloom::ir {
 // remainders, minima and maxima of constants, symbols and variables of enclosing loops.
 bool is_extent(const Expr& e);
 
-// For a texture: the extent of a digit of its layout, the numbers of its rows and columns, and the
-// extent of an axis, rounded up to whole texels if it is lane_axis(). Each is a constant or an
-// expression of symbols.
+// These functions return, for a texture: the extent of a digit of its layout, the number of its
+// rows, the number of its columns, and the extent of an axis, rounded up to whole texels if it is
+// lane_axis(). Each result is a constant or an expression of symbols.
 Expr extent_of(const BufferNode& texture, const LayoutPart& part);
 Expr row_count(const BufferNode& texture);
 Expr col_count(const BufferNode& texture);
 Expr extent_with_lanes(const BufferNode& texture, size_t axis);
 
-// The ranges of the symbols in these extents of arrays, each of which is at least 1.
+// The ranges of the symbols in these extents of arrays. Every extent of an array is at least 1.
 arith::Ranges ranges_of_symbols(const Exprs& extents);
 arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params);
 // The ranges of a kernel's scalar parameters: symbols and variables of the plan's loops.

@@ -22,8 +22,8 @@ UniformValues::UniformValues(const Nest& nest) {
 }
 
 void UniformValues::follow(const Stmt& body) {
-  // Repeats until nothing changes: in the next iteration of an enclosing loop, a varying value can
-  // make an earlier one vary.
+  // Repeats until nothing changes: a varying value can make a value of an earlier statement vary in
+  // the next iteration of an enclosing loop.
   do {
     changed_ = false;
     visit(body, false);

@@ -9,8 +9,8 @@ namespace texloom::ir {
 
 // Threads agree on constants, symbols, block indices, memory that they share, variables of loops
 // with equal extents, and on values computed from these. They agree on a private buffer if all of
-// them store equal values to the same elements, unless a condition on which they differ encloses
-// the stores. Thus a counter that each thread keeps for itself is the same for all.
+// them store equal values to the same elements, under conditions on which they agree. So a counter
+// in a private buffer can be uniform.
 class UniformValues {
  public:
   using Variables = std::unordered_set<const ExprNode*>;
@@ -27,12 +27,13 @@ class UniformValues {
 
  private:
   void follow(const Stmt& body);
-  // `divergent`: whether some threads may reach the statement without the others, or more often.
+  // `divergent`: whether some threads may reach the statement while other threads do not, or more
+  // often than those.
   void visit(const Stmt& s, bool divergent);
   void add(const Expr& var);
 
   Variables variables_;
-  std::unordered_set<const BufferNode*> buffers_;  // private ones whose contents vary
+  std::unordered_set<const BufferNode*> buffers_;  // private buffers whose contents vary
   bool changed_ = false;
 };
 

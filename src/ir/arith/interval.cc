@@ -61,8 +61,8 @@ Interval of_type(Type type) {
   return type.is_int() ? Interval{-values / 2, values / 2 - 1} : Interval{0, values - 1};
 }
 
-// An exact result outside the type has wrapped. For 32 bits an open end stays open: it does not
-// mean that the result wraps.
+// An exact result outside the type has wrapped. For types of at least 32 bits, an unbounded end
+// stays unbounded: it does not mean that the result wraps.
 Interval wrapped(Interval exact, Type type) {
   // An interval cannot represent values from 2^63 on.
   if (type.is_uint() && type.bits == 64) {
@@ -131,7 +131,7 @@ Interval interval_of_binary(const Binary& n, const Ranges& ranges) {
       return b.is_point() && b.min >= 0 && b.min < 62 ? floor_quotient(a, int64_t{1} << b.min)
                                                       : Interval::everything();
     default:
-      return Interval::everything();  // a bool is 0 or 1, as the caller knows
+      return Interval::everything();  // the caller bounds a bool by 0 and 1
   }
 }
 

@@ -27,7 +27,7 @@ struct Interval {
   bool within(int64_t low, int64_t high) const { return min >= low && max <= high; }
 };
 
-Interval join(Interval a, Interval b);  // the smallest that contains both
+Interval join(Interval a, Interval b);  // the smallest interval that contains both
 Interval meet(Interval a, Interval b);  // the intersection; min > max if it is empty
 Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);

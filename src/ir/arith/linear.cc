@@ -83,7 +83,7 @@ Interval LinearSum::bounds(const Ranges& ranges) const { return SumPart(*this).b
 Modular LinearSum::modular(const Ranges& ranges) const { return SumPart(*this).modular(ranges); }
 
 Expr LinearSum::to_expr(Type type) const {
-  // A positive term first, so that the text reads a - b and not -b + a.
+  // Puts a positive term first, so that the text reads a - b and not -b + a.
   std::vector<const LinearTerm*> order;
   for (const LinearTerm& t : terms) order.push_back(&t);
   std::stable_partition(order.begin(), order.end(),

@@ -52,7 +52,7 @@ bool equal(const LinearSum& a, const LinearSum& b);
 // arithmetic, which does not overflow (ir/program.h).
 bool reads_memory(const Expr& e, const Ranges& ranges);
 bool reads_memory(const LinearSum& sum, const Ranges& ranges);
-// Does the same if no variable is known to be bound to a value from memory.
+// The answer for variables of which none is known to be bound to a value from memory.
 bool reads_memory(const Expr& e);
 bool reads_memory(const LinearSum& sum);
 
@@ -61,8 +61,8 @@ class SumPart {
  public:
   enum class Kind : uint8_t {
     Whole,
-    Multiples,  // terms divisible by `parameter`, and its multiple in the constant, divided by it
-    Rest,       // the remaining terms, and the rest of the constant
+    Multiples,  // quotients by `parameter`, of the terms and the part of the constant it divides
+    Rest,       // what Multiples leaves: the other terms and the rest of the constant
     Terms,      // all terms, divided by the parameter, without the constant
     Except,     // all but the term with that index
   };

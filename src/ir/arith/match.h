@@ -1,5 +1,6 @@
 // Matches the rows of the rule table (rules.h) against expressions and sums. Splits sums into parts
-// without copying; only guards copy, if they ask for a difference or the ranges know sums.
+// without copying; only guards copy: guards that ask for a difference, and all guards if the ranges
+// contain bounds of sums.
 #pragma once
 
 #include <array>
@@ -55,12 +56,13 @@ class Matcher {
   // Whether the pattern's operands match the subjects and the guard holds; if so, binds the
   // wildcards. Tries the ways to split a sum in order.
   bool applies(const Rule& rule, std::initializer_list<Subject> operands, Bindings& bindings) const;
-  // The same for two terms of a sum, those numbered `a` and `b`, up to a common factor.
+  // Does the same as applies() for the terms numbered `a` and `b` of a sum, up to a common factor.
   bool applies_to_pair(const Rule& rule, const LinearSum& sum, size_t a, size_t b,
                        Bindings& bindings) const;
 
  private:
-  // The continuation that matches the rest after a part; false makes the matcher try another way.
+  // A continuation, called after a part has matched: it matches the rest of the pattern. If it
+  // returns false, the matcher tries another way to match the part.
   using Then = FunctionRef<bool(Bindings&)>;
 
   bool match(TermView t, const Subject& s, Bindings& b, Then then) const;

@@ -24,7 +24,7 @@ int128 gcd(int128 a, int128 b) {
   return a < 0 ? -a : a;
 }
 
-// The modulus and the residue; everything if one of them is too large to store.
+// The values with this modulus and residue; all integers if either number is too large to store.
 Modular checked(int128 modulus, int128 residue) {
   if (!fits(modulus)) return Modular::everything();
   if (modulus != 0) residue %= modulus;

@@ -15,7 +15,8 @@ bool at_least(const Expr& e, int64_t value, const Ranges& ranges) {
   return proven(e, Side::Above, make_int(value - 1, e->type), ranges);
 }
 
-// Sums of values from memory may overflow, so that no operand bounds another.
+// Excludes operands from memory: a sum of them may overflow, so that bounds of the operands do not
+// bound the sum.
 bool is_index_sum(const Binary& n, const Ranges& ranges) {
   return !reads_memory(n.a, ranges) && !reads_memory(n.b, ranges);
 }

@@ -58,7 +58,7 @@ BinaryOp opposite(BinaryOp op) {
   }
 }
 
-// The values of a loop's variable, which begins at 0, whatever the extent is.
+// The values of a loop's variable. The variable begins at 0, whatever the extent is.
 Interval iterations(const Expr& loop_extent, const Ranges& ranges) {
   const Interval extent = bounds(loop_extent, ranges);
   return {0, extent.has_max() ? extent.max - 1 : Interval::kNone};
@@ -128,7 +128,7 @@ void Ranges::assume(const Expr& condition, bool holds) {
   const auto* n = as<Binary>(condition);
   if (n == nullptr) return;
   if (is_logical(n->op)) {
-    // One operand decides, but it is not known which.
+    // One operand decided the result, but it is not known which operand.
     if ((n->op == BinaryOp::And) != holds) return;
     assume(n->a, holds);
     assume(n->b, holds);

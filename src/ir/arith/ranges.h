@@ -17,7 +17,8 @@ class Ranges {
  public:
   void set(const Expr& var, Interval interval) { known_[var.get()].interval = interval; }
   void set_modular(const Expr& var, Modular modular) { known_[var.get()].modular = modular; }
-  // Adds the values that one loop or Let, of several that bind the variable, gives it.
+  // Adds values of the variable: several loops or Lets bind it, and `interval` holds for one of
+  // these.
   void widen(const Expr& var, Interval interval);
   void forget(const Expr& var) { known_.erase(var.get()); }
   // The values of a variable; an unbounded interval if nothing is known.
@@ -30,7 +31,8 @@ class Ranges {
     return found == known_.end() ? Modular::everything() : found->second.modular;
   }
 
-  // Limits the values of a sum of several variables, as a guard does, or of the one variable in it.
+  // Limits the values of a sum, as a guard does. If the sum has only one variable, limits that
+  // variable.
   void limit(const LinearSum& sum, Interval interval);
   bool knows_sums() const { return !sums_.empty(); }
   // The bounds that follow from known sums which, multiplied by a factor, equal the sum or a part
@@ -45,12 +47,12 @@ class Ranges {
   // If the extent is not constant, the variable is also known to be less than the extent itself.
   void enter(const Expr& var, const Expr& extent);
   void enter(const For& loop) { enter(loop.var, loop.extent); }
-  // Adds the iterations of this loop to the values of its variable, which several loops use.
+  // Adds the iterations of this loop to the values of its variable, which other loops also use.
   void enter_also(const For& loop);
-  // If the value is index arithmetic, the facts about it hold for the variable.
+  // If the value is index arithmetic, the facts about the value also hold for the variable.
   void enter(const Let& let);
-  // Assumes that the condition holds, or that it does not, for the sums of index arithmetic in it.
-  // Ignores values from memory and all other parts of the condition.
+  // Assumes that the condition is true, or that it is false, and limits the sums of index
+  // arithmetic in it. Ignores values from memory and all other parts of the condition.
   void assume(const Expr& condition, bool holds = true);
 
  private:

@@ -88,7 +88,7 @@ class Relaxer {
     return Region{make_int(0, e->type), make_int(*divisor - 1, e->type)};
   }
 
-  // Constant ends, if all variables are bounded.
+  // A region with constant ends, if the interval of `e` is bounded.
   MaybeRegion by_interval(const Expr& e) const {
     Ranges all = ranges_;
     for (const auto& [var, region] : running_) {

@@ -6,8 +6,9 @@
 //   x, y, z     an integer expression      p, q   a bool        u, v, w   anything
 //   c0, c1, c2  an integer constant; the second operand of an operation is matched first
 //   x * c0 + y  a sum of several terms: x is the part divisible by c0, divided by it, and not zero;
-//               y is the rest. An unbound c0 takes, the largest first, the greatest common divisors
-//               of each coefficient, or of all, with another constant if one is bound.
+//               y is the rest. If c0 is unbound, the candidates for it are the coefficients and
+//               their greatest common divisor, in descending order; if another constant is bound,
+//               the greatest common divisors of these with it.
 //   x * c0 + c1 a sum: c0 is the common factor of all coefficients, negative if they all are
 //   f(x) * c0 + y, f(x) + c1
 //               one term of a sum, an operation f, and the rest of the sum
@@ -24,7 +25,7 @@
 // Each row has a domain. Rows of `Any` hold for all values of a type, including sums that wrap.
 // Rows of `Index` are wrong if a sum wraps. They apply to index arithmetic (linear.h), its vectors,
 // and integers of at most 16 bits, also from memory, whose intervals account for wrapping; never to
-// larger values from memory, nor to uint32 and uint64. Index arithmetic does not overflow and must
+// wider values from memory, nor to uint32 and uint64. Index arithmetic does not overflow and must
 // stay so (ir/program.h): such a row does not apply if a sum of its result, or a product in it, may
 // overflow, because its bounds exceed the type or are unknown while those of the pattern are known.
 //

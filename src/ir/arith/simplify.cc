@@ -252,8 +252,8 @@ class Simplifier final : public Normalizer {
   // Index would make a sum that may overflow although no sum of the pattern may.
 
   // Whether a sum that a row makes of `pattern` may overflow the type: its value, or one of its
-  // products. An unknown value that the pattern has too does not count, since the row does not add
-  // it.
+  // products. A value without known bounds does not count if the pattern has it too, since the row
+  // did not introduce it.
   bool may_overflow(const LinearSum& sum, const LinearSum& pattern, Type type) const {
     if (sum.single_atom() != nullptr) return false;
     const Interval values = values_of(type);

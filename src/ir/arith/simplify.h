@@ -26,7 +26,7 @@ Expr simplify(const Expr& e, const Ranges& ranges = {}, const RuleTable& rules =
 
 class Simplifier;  // simplify.cc
 
-// Simplifies several expressions by the same facts, and each part that they share once.
+// Simplifies several expressions under the same facts. Simplifies each part that they share once.
 class Simplification {
  public:
   // The facts must outlive the object.
@@ -46,7 +46,7 @@ LinearSum linear_sum(const Expr& e, const Ranges& ranges);
 
 // True only if the condition holds for all values in range.
 bool prove(const Expr& condition, const Ranges& ranges);
-// True only if the two are equal for all values in range. Both are index arithmetic.
+// True only if `a` and `b` are equal for all values in range. Both must be index arithmetic.
 bool prove_equal(const Expr& a, const Expr& b, const Ranges& ranges);
 
 // The difference a - b if it is constant.

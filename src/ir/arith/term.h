@@ -32,7 +32,8 @@ struct TermNode {
   uint8_t size = 1;             // nodes of the whole term that begins here
 };
 
-// A tree, parents before children: no pointers, so that a table of them is a constant.
+// A tree, stored as an array in preorder. It has no pointers, so that a table of terms is a
+// constant.
 struct Term {
   static constexpr int kMaxNodes = 24;
   std::array<TermNode, kMaxNodes> nodes{};

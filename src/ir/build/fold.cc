@@ -16,8 +16,8 @@ bool are_signed_values(Type type, int64_t a, int64_t b) {
   return !type.is_uint() || type.bits < 64 || (a >= 0 && b >= 0);
 }
 
-// Whether this is the one quotient that int64 cannot represent. A device may return anything for
-// it.
+// Whether this is the least int64 divided by -1, the one quotient that int64 cannot represent. A
+// device may return any value for it.
 bool is_least_quotient(BinaryOp op, int64_t a, int64_t b) {
   return is_division(op) && b == -1 && a == std::numeric_limits<int64_t>::min();
 }
@@ -68,7 +68,7 @@ Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b) {
 
 namespace {
 
-// Whether one float type can represent every number of another.
+// Whether the float type `wider` can represent every number of `type`.
 bool holds(Type wider, Type type) {
   return wider.is_float() && type.is_float() && wider.code == TypeCode::Float &&
          wider.bits > type.bits;

@@ -1,4 +1,5 @@
-// The integer operations of the IR on known values: the one definition of what they compute.
+// Computes the integer operations of the IR on known values. This is the only definition of their
+// results.
 #pragma once
 
 #include <cstdint>

@@ -152,7 +152,7 @@ namespace {
 // and stays outside.
 Expr as_axis_value(const Expr& index) {
   if (index->type == kInt32) {
-    // A loop variable may have replaced a wider axis.
+    // The int32 may be a cast of a cast, if an int32 loop variable has replaced a wider axis.
     const auto* converted = as<Cast>(index);
     const bool twice = converted != nullptr && converted->value->type.is_integer() &&
                        converted->value->kind == ExprKind::Cast;

@@ -10,15 +10,15 @@
 namespace texloom::ir {
 namespace {
 
-// The origin of a tensor that the program allocates, if its kernels get an origin. It is not the
-// corner of the image, so that an access that forgets the origin is outside the rectangle.
+// The texture origin of a tensor that the program allocates, if its kernels get an origin. It is
+// not (0, 0), so that an access that fails to add the origin is outside the rectangle.
 constexpr int64_t kOriginX = 1, kOriginY = 2;
 
 const Scalar& lane_of(const Value& value, int lane) {
   return value.lanes[value.type.is_scalar() ? 0 : static_cast<size_t>(lane)];
 }
 
-// The first undefined index: its origin, or 0 if all indices are defined.
+// Why the first undefined index is undefined (undefined.h); 0 if all indices are defined.
 Undefined undefined_among(const std::vector<Value>& indices, int lane) {
   for (const Value& index : indices) {
     if (const Undefined u = lane_of(index, lane).undefined; u != 0) return u;
@@ -32,8 +32,8 @@ std::vector<int64_t> lane_of(const std::vector<Value>& indices, int lane) {
   return index;
 }
 
-// Numbers the indices of an access, for the table of origins. Indices may have any value, so the
-// number may wrap.
+// Numbers the indices of an access, for the table of origins of undefined values. Indices may have
+// any value, so the number may wrap.
 int64_t number_of(const std::vector<int64_t>& index) {
   uint64_t number = 0;
   for (const int64_t i : index) number = number * 65536 + static_cast<uint64_t>(i);
@@ -215,8 +215,8 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   const Coordinates at = in_rectangle(site.binding, column, row);
   Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
   const bool outside = !ir::is_inside(*n.texture, site.binding, at);
-  // An image of four channels returns the border color of OpenCL outside: zero (OpenCL C 1.2,
-  // 6.12.14.1.1).
+  // Outside an image of four channels, a read returns the border color of OpenCL, which is zero
+  // (OpenCL C 1.2, 6.12.14.1.1).
   if (undefined == 0 && outside && n.texture->origin.exact_image) return value;
   if (undefined == 0 && outside) {
     undefined = runner_.note_undefined(&n, number_of(at), n.location, [&] {

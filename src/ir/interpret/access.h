@@ -45,7 +45,8 @@ class ObjectHistories {
   std::unordered_map<const Memory*, ImageUse> uses_;
 };
 
-// The memory that a runner sees. Its own allocations hide nothing, since definitions are unique.
+// The memory that a runner sees. A buffer is in at most one of `outer`, `shared` and `own`, since
+// definitions are unique.
 struct View {
   const Bindings* outer = nullptr;  // the launch's memory; null if there is none
   Bindings* shared = nullptr;       // the block's memory; null outside kernels
@@ -54,7 +55,7 @@ struct View {
   ObjectHistories* block = nullptr;
 
   const Binding& of(const BufferNode& buffer) const;
-  // Allocates an array or image. Shared memory that the block has already is returned instead.
+  // Allocates an array or image. For shared memory that the block has already, returns that.
   const Binding& allocate(const BufferNode& buffer);
 };
 

@@ -19,8 +19,8 @@ struct LaunchState {
   ObjectHistories histories;
 };
 
-// Runs all threads of the block in turn, from one barrier or shuffle to the next. If some threads
-// halt at another statement than the others, reports this and abandons the block.
+// Runs all threads of the block in turn, from one barrier or shuffle to the next. If the threads
+// halt at different statements, reports this and abandons the block.
 void run_block(LaunchState& launch, const std::array<int64_t, 3>& block);
 
 }  // namespace texloom::ir

@@ -24,8 +24,8 @@ class Evaluator {
   const Value& value_of(const Expr& var) const;
 
   Value evaluate(const Expr& e, Mask mask = kAllLanes);
-  // Evaluates an expression that decides what happens next, and reports an undefined value:
-  // `effect` is as for Runner::report_undefined.
+  // Evaluates an expression on which control flow depends (a condition, an extent, the offset of a
+  // shuffle), and reports an undefined value: `effect` is as for Runner::report_undefined.
   int64_t evaluate_decision(const Expr& e, const void* node, const SourceLocation& line,
                             const char* effect);
 

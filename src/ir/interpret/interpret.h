@@ -18,7 +18,7 @@ struct InterpretOptions {
   size_t max_reports = 50;
   // Limits time and memory. A step is a statement, a thread, or an allocated element.
   int64_t max_steps = std::numeric_limits<int64_t>::max();
-  AccessCounts* counts = nullptr;  // of kernels, added to those present; null: not counted
+  AccessCounts* counts = nullptr;  // the accesses of kernels are added here; null: not counted
 };
 
 // Runs a program of any stage but te (validation/unscheduled.h makes one from the computes of a
@@ -53,10 +53,11 @@ struct LaunchArguments {
   std::vector<Scalar> scalars;    // for the scalars among the kernel's parameters, in their order
 };
 
-// Runs the program's kernel of this number, at stage Kernels or Legalized. The scalars include the
-// values of symbols; an array of symbolic extents has as many elements as its memory. A kernel may
-// write undefined values, since it may be one of several that share temporaries, but reports those
-// that decide something. Requirements and failures are as above.
+// Runs kernel number `kernel` of the program, at stage Kernels or Legalized. The scalars include
+// the values of symbols; an array of symbolic extents has as many elements as its memory. A kernel
+// may write undefined values, since it may be one of several that share temporaries, but undefined
+// values that decide a branch or an index are reported. Requirements and failures are those of
+// interpret().
 std::vector<Report> interpret_launch(const Program& program, size_t kernel,
                                      const LaunchArguments& arguments,
                                      const InterpretOptions& options = {});

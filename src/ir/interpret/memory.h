@@ -11,7 +11,7 @@
 
 namespace texloom::ir {
 
-// The reason for an element that was never written.
+// Marks an element as undefined because it was never written.
 inline constexpr Undefined kNeverWritten = 1;
 
 // An array of elements, or an image of texels whose lanes are the elements. An image may be larger
@@ -37,8 +37,8 @@ class Memory {
   std::vector<std::byte>& bytes() { return bytes_; }
   const std::vector<std::byte>& bytes() const { return bytes_; }
   void define_all();
-  // Forgets the origins of undefined values, which are valid only within one run. Such elements
-  // then count as never written.
+  // Forgets the origins of undefined values, which are valid only within one run. Undefined
+  // elements then count as never written.
   void forget_origins();
 
  private:

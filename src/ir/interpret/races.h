@@ -1,9 +1,9 @@
 // Records which threads of a launch accessed an element, as far as a later access may conflict.
 //
 // Two accesses conflict if at least one is a write and they are made by threads of two blocks, or
-// by two threads of one block without a barrier in between. Threads run one after another between
-// barriers, and so do blocks; since each access is compared with earlier reads and writes, that
-// order hides no conflict.
+// by two threads of one block without a barrier in between. The interpreter runs blocks one after
+// another, and threads one after another between barriers. This order hides no conflict, since each
+// access is compared with earlier reads and writes.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ std::string to_string(const ThreadId& id);
 struct Report {
   ReportKind kind = ReportKind::Race;
   std::string message;             // names the access; lower case, without a final stop
-  std::string kernel;              // its name; empty outside kernels
+  std::string kernel;              // the kernel's name; empty outside kernels
   std::optional<ThreadId> thread;  // nothing outside kernels
   SourceLocation location;         // of the access; if unknown, of the enclosing statement
 };

@@ -77,7 +77,8 @@ class Runner {
     if (!state_->reporter.wants(kind, node)) return;
     state_->reporter.add({kind, message(), kernel_, id_, line_of(own)}, node);
   }
-  // Reports an undefined value that has a visible effect: "the condition is".
+  // Reports an undefined value that has a visible effect. `effect` begins the message: "the
+  // condition is".
   void report_undefined(const void* node, const SourceLocation& own, Undefined undefined,
                         const std::string& effect) {
     report(ReportKind::Undefined, node, own, [&] {

@@ -19,13 +19,13 @@ class Stepper {
   Stepper(const Stmt& body, Runner& runner, View& view, Evaluator& evaluator)
       : runner_(runner), view_(view), evaluator_(evaluator), start_(&body) {}
 
-  // Allocates a temporary that exists from the beginning.
+  // Allocates a temporary that lives from the start of the run.
   void allocate(const Buffer& buffer);
 
   // Runs up to the next barrier, shuffle or launch, or to the end. The caller that resumes it after
-  // a shuffle must have bound the shuffle's variable. Vectorized loops and loops over threads run
-  // like others: an inner loop over a thread tag computes into a buffer that is allocated inside
-  // the outer loop, and completes it in each of its iterations.
+  // a shuffle must have bound the shuffle's variable. Vectorized loops and thread loops run like
+  // serial loops. This is also right for two nested loops over one thread tag: in each iteration of
+  // the outer loop, the inner loop completely fills a buffer that is allocated there.
   Halt advance();
 
   // The Barrier, Shuffle or Launch of the last halt.

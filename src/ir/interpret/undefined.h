@@ -26,7 +26,7 @@ struct UndefinedOrigin {
 class UndefinedOrigins {
  public:
   // The origin of the undefined value that `node` makes at a place (an element, a lane); calls
-  // `make` only for a new one.
+  // `make` only for a new origin.
   template <class F>
   Undefined note(const void* node, int64_t place, const F& make) {
     const auto [known, added] = numbers_.try_emplace({node, place}, 0);

@@ -30,8 +30,8 @@ struct Scalar {
 inline Scalar scalar_of(int64_t value) { return {.integer = value}; }
 inline Scalar scalar_of(double value) { return {.number = value}; }
 
-// The elements of a vector. Most vectors have few elements; further ones take memory only once one
-// of them is set.
+// The elements of a vector. Most vectors have few elements; memory for more than kFew is allocated
+// only when one of those is set.
 class Lanes {
  public:
   Lanes() = default;
@@ -66,7 +66,7 @@ struct Value {
   const Scalar& front() const { return lanes.front(); }
 };
 
-// The value of the floating-point type nearest to this one.
+// The value of the floating-point type that is nearest to `value`.
 double rounded(Type type, double value);
 
 // `type` may be a vector type; each function handles one lane. Operands must be defined.

@@ -31,7 +31,8 @@ inline constexpr int64_t kMaxElements = int64_t{1} << 48;
 
 inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// The extent of an axis or a part that is known only with the shape.
+// The extent of an axis that is known only at the call, or of a digit that reaches to the end of
+// its axis.
 inline constexpr int64_t kToTheEnd = 0;
 
 // How many numbers the digits of known extents can make; nullopt if there are more than
@@ -65,8 +66,8 @@ struct DigitFault {
   std::string problem;  // completes "the parts of axis d0": "leave out d0%4"
 };
 // Every index has exactly one place if the digits of each axis, in whatever order, follow one
-// another and reach its end. Finds the first axis for which they do not. `names` are those of the
-// axes.
+// another and reach the end of the axis. Finds the first axis whose digits do not. `names` are the
+// names of the axes.
 std::optional<DigitFault> find_fault(const LayoutParts& all, const Shape& shape,
                                      const std::vector<std::string>& names);
 

@@ -25,7 +25,7 @@ struct IndexMap {
 
   Shape new_shape() const;
   std::vector<int64_t> at(const std::vector<int64_t>& index) const;
-  // The inverse of at(); nullopt if the new index is outside or has no old one.
+  // The inverse of at(); nullopt if the new index is outside or has no old index.
   std::optional<std::vector<int64_t>> index_at(const std::vector<int64_t>& new_index) const;
 };
 

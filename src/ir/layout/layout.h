@@ -76,8 +76,8 @@ struct Layout {
 
   bool has_padding() const;
 
-  // The axis along which a texel's lanes are consecutive indices that begin at a multiple of their
-  // number; nullopt if the lanes are other digits.
+  // The axis along which a texel's lanes are consecutive indices that begin at a multiple of the
+  // number of lanes; nullopt if the lanes are other digits.
   std::optional<int> lane_axis() const;
   // The extent of an axis that is not open, rounded up to whole texels if it is lane_axis().
   int64_t extent_with_lanes(size_t axis) const;
@@ -100,8 +100,8 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
 // reach.
 bool same_places(const Layout& a, const Layout& b);
 
-// The layout for a shape that gives the open extents of `open` a value. The other extents are
-// equal.
+// The layout of `shape`, which has values for the open extents of `open` and equals its other
+// extents.
 Layout close(const Layout& open, const Shape& shape);
 
 // Row-major, the last axis fastest.

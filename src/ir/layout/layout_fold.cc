@@ -7,7 +7,7 @@ namespace texloom::ir {
 namespace {
 
 // The smallest folds that bring `from` under `from_limit` by moving outer parts in front of `to`:
-// for each position, all parts before it move whole and the part there is cut in two.
+// for each part, one fold that moves all parts before it as a whole and cuts this part in two.
 template <class Offer>
 void folds_of(const Shape& shape, const LayoutParts& from, const LayoutParts& to,
               int64_t from_limit, const Offer& offer) {

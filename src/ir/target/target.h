@@ -29,7 +29,7 @@ std::optional<TargetKind> kind_named(std::string_view name);
 
 // Schedules for a processor and for a GPU differ, whichever API runs the kernels: a processor has
 // few threads, wide vectors and large caches. The threads of a block take turns on one thread of
-// the machine, so that all their private arrays are on its stack.
+// the machine, so that the private arrays of all of them are on the stack of that thread.
 enum class DeviceClass : uint8_t { Cpu, Gpu };
 // "cpu", "gpu"
 std::string_view to_string(DeviceClass device_class);
@@ -96,8 +96,9 @@ std::string to_string(LanguageVersion version);
 struct Quirks {
   // Whether a barrier may be under a condition on which all threads of the block agree. If not,
   // PoCL 3.1 computes wrong values, hangs or crashes. In a kernel with barriers, PoCL adds barriers
-  // to loops that all threads run alike, so such a loop does not help there. PoCL also copies the
-  // code after each such condition: after ten of them, compiling takes minutes.
+  // to loops whose iterations are the same for all threads, so a loop in place of the condition
+  // does not help. PoCL also copies the code after each such condition: after ten of them,
+  // compiling takes minutes.
   bool conditional_barriers = false;
   // Whether sin, cos and tan of a vector are as exact as those of its lanes. PoCL 3.1 reduces the
   // arguments of all lanes as the largest one requires, so a huge lane makes the results of small

@@ -17,7 +17,7 @@ class DigitParser {
 
   // "(n, c, h, w)": names the axes, in order.
   void axes();
-  // "(n, c/4)", or "c%4" for one digit. Without a remainder its extent is kToTheEnd.
+  // "(n, c/4)", or "c%4" for one digit. A digit without a remainder gets the extent kToTheEnd.
   LayoutParts digits();
 
   const std::vector<std::string>& names() const { return names_; }

@@ -19,8 +19,8 @@ int broadcast_lanes(std::string_view name) {
   return all && lanes >= 2 && lanes <= kMaxLanes ? lanes : 0;
 }
 
-// The words of the expressions that begin with one. Code does not compile if a node of nodes.def
-// has no row here, or a word that ExprParser::node does not handle.
+// The word with which the text of each kind of expression begins, if any. Code does not compile if
+// a node of nodes.def has no row here, or if it has a word that ExprParser::node does not handle.
 namespace words {
 constexpr std::string_view kIntImm, kFloatImm, kVar;
 constexpr std::string_view kBinary, kNot;              // kNot has a sign, min and max are calls

@@ -57,7 +57,7 @@ class ExprParser {
   Expr integer_constant(const Token& digits, bool negative, Type type);
 
   Expr call(const Token& name);
-  // The node that begins with a word of its own; null if the stage has no such node.
+  // The node whose text begins with the word `name`; null if the stage has no such node.
   Expr node(const Token& name, ExprKind kind);
   Expr conversion(const Token& name, Type type);
   Expr broadcast(const Token& name, int lanes);

@@ -1,8 +1,8 @@
 // The text form of expressions, statements and programs.
 //
 // A number after the name distinguishes variables of the same name. The text omits what the parser
-// can infer: the type of a loop variable if it is that of the extent, and of a load if it is that
-// of the buffer.
+// can infer: the type of a loop variable if it equals the extent's type, and the type of a load if
+// it equals the buffer's element type.
 
 #include <fmt/format.h>
 

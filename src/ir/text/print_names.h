@@ -27,7 +27,8 @@ class PrintNames {
   std::set<std::string> taken_;
 };
 
-// Owners: a variable or buffer is its node, a tensor its operation, a reducer its left variable.
+// The owner of a name is the node of a variable or buffer, the operation of a tensor, or the left
+// variable of a reducer.
 std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options);
 // "k < 16", "k: int64 from 2 extent 16"
 std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options);

@@ -200,7 +200,7 @@ class Verifier {
     return scope_.end(e, outer);
   }
 
-  // Checks the operands; returns whether none is missing.
+  // Checks the operands; returns whether all are present.
   bool operands(const Expr& e) {
     const int outer_guards = guards_;
     bool complete = true;

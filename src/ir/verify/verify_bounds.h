@@ -29,8 +29,7 @@ class BoundsProof {
   // products of different variables are reached; those of squares, extrema, quotients or dependent
   // choices may not be.
   bool is_reached(const Expr& e) const;
-  // Whether the index is in a loop without iterations, such as a loop that ends before its first
-  // iteration.
+  // Whether the index is in a loop without iterations.
   bool never_runs(const Expr& index) const;
 
   arith::Ranges ranges_;

@@ -70,8 +70,8 @@ class Evaluation {
   bool failed_ = false;
 };
 
-// The texel of a load or a store whose coordinates are constant and inside the rectangle. None is
-// known to be inside if its size depends on the call.
+// The texel of a load or a store whose coordinates are constant and inside the rectangle. nullopt
+// for a texture whose size depends on the call.
 std::optional<Coordinates> constant_texel(const Buffer& texture, const Expr& x, const Expr& y) {
   const int64_t *col = int_value(x), *row = int_value(y);
   if (col == nullptr || row == nullptr || texture->is_symbolic()) return std::nullopt;
@@ -182,7 +182,7 @@ class PaddingCheck {
   struct Point {
     bool last;
     Substitution values = {};
-    bool comes_here = true;  // whether no condition keeps this point from being reached
+    bool comes_here = true;  // whether all enclosing conditions hold at this point
   };
 
   void check(const Kernel& kernel) {

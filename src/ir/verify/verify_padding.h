@@ -1,4 +1,5 @@
-// Checks the rule about padding, for ir/verify/verify.h: nothing relies on what no layout states.
+// Checks the rule about padding, for ir/verify/verify.h: no value depends on padding whose contents
+// its layout leaves undefined.
 //
 // A layout states that its padding is zero, or that it is undefined. The rule has two parts:
 // - No element in global memory, which the caller or another kernel sees, is computed from
@@ -6,9 +7,9 @@
 // - A store writes zero to every lane of padding that its layout states to be zero.
 //
 // Whether a texel has padding depends on its coordinates, so each store is checked twice: with all
-// enclosing loops and threads in their first iteration, and with all of them in their last. Nothing
-// is claimed if a condition, an index or a lane is not constant even then, nor about values that
-// went through memory: the interpreter checks those.
+// enclosing loops and threads in their first iteration, and with all of them in their last. Values
+// that went through memory are not checked, nor are stores for which a condition, an index or a
+// lane is not constant even then: the interpreter checks these.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,7 @@
 namespace texloom::ir {
 
 // The result of verifying an expression. Valid while the innermost definition that the expression
-// uses is in scope, since all others enclose it.
+// uses is in scope: the other definitions that it uses enclose that one.
 struct Fact {
   int slot = -1;  // the slot of that definition; -1: none
   uint64_t serial = 0;

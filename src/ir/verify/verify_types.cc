@@ -141,7 +141,7 @@ std::string problem_of(const Pointer& n, AccessForm form) {
       element_problem(n.buffer, n.indices, n.type, form));
 }
 
-// No stage that is verified has these.
+// No stage that is verified has these nodes.
 std::string problem_of(const TensorRead&) { return {}; }
 std::string problem_of(const Reduce&) { return {}; }
 std::string problem_of(const Tuple&) { return {}; }
