@@ -51,7 +51,8 @@ struct Unrolling {
   std::string loop;
   int64_t copies = 0;
   int64_t stores = 0;  // in all copies
-  // The number of its kernel: that of its nest, as all passes before the kernels keep all nests.
+  // The number of the kernel that contains the loop. It is the number of the loop's nest, since no
+  // pass before split_kernels drops a nest.
   size_t kernel = 0;
 };
 

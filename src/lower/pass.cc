@@ -116,7 +116,7 @@ class PassRunner {
   static Duration naming_dump(const Pass& pass, const Lowering& input, const Run& run) {
     try {
       return run();
-    } catch (const std::logic_error& error) {  // an InternalError, or one of the library's
+    } catch (const std::logic_error& error) {  // InternalError, or of the standard library
       throw with_input(error, {&pass, 1}, input);
     }
   }

@@ -99,8 +99,8 @@ constexpr std::array kShareTexels = {
 };
 
 constexpr std::array kPipeline = {
-    // Runs before bounds are inferred: to bound inference, a split of lanes is a relation like any
-    // other.
+    // Runs before bounds are inferred: bound inference treats a split of lanes like any other
+    // split.
     group_of("prepare_schedule", kPrepareSchedule,
              "apply argument layouts, inline stages, split lane axes"),
     Pass{"check_schedule", check_schedule, Te, Te, "refuse schedules that are wrong as a whole"},

@@ -25,8 +25,8 @@ struct Count {
 
 // The iterations that reach one statement. A value type: nested statements use modified copies.
 //
-// Conditions are tried for every value of their variables. Those that share no variable are counted
-// separately, so that counts of rows and columns multiply.
+// Conditions are tried for every value of their variables. Conditions that share no variable are
+// counted separately, and the counts multiply: as for rows and columns.
 class Iterations {
  public:
   // The limit on the cases that all copies together may try.

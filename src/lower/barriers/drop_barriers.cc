@@ -68,7 +68,8 @@ class BarrierDropper {
     return make_seq(std::move(statements));
   }
 
-  // Rewrites the body of a loop. The expressions in `decides` are evaluated before and after it.
+  // Rewrites the body of a loop. The expressions in `decides` are evaluated before and after the
+  // body.
   Stmt repeated(const Stmt& body, const Exprs& decides, bool runs) {
     for (const Expr& e : decides) note(e);
     const bool outside = separated_;

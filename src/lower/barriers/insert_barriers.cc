@@ -206,8 +206,8 @@ class BarrierInserter {
     });
   }
 
-  // A conflict with what precedes the loop gets one barrier in front of the loop, so that it does
-  // not matter inside: the result for a loop can be reused.
+  // A conflict with an access before the loop gets one barrier in front of the loop. Earlier
+  // accesses then do not matter inside the loop, so that the result for a loop can be reused.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
     const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(self);
     if (accesses.empty()) return self;

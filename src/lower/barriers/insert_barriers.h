@@ -23,9 +23,10 @@ namespace texloom::lower {
 //                                                 Y[...] = A.shared[0] + A.shared[1]
 void place_barriers(Lowering& lowering);
 
-// Does the same inside the nests of an extern or of a step of a scan, at stage loops: for buffers
-// in global memory that threads of a block read after other threads of the block write them, and
-// for all buffers that threads overwrite after other threads access them. Does not order blocks.
+// Inserts barriers in the same way inside the nests of an extern or of a step of a scan, at stage
+// loops: for buffers in global memory that threads of a block read after other threads of the block
+// write them, and for all buffers that threads overwrite after other threads access them. Does not
+// order blocks.
 ir::Stmt insert_nest_barriers(const ir::Stmt& nests, const ir::Target& target);
 
 }  // namespace texloom::lower

@@ -75,7 +75,8 @@ bool keep_to_own_elements(const Stmt& s, const std::unordered_set<const BufferNo
     known = known && !n.foreign && add_places(accesses, {n.buffer.get(), n.writes(), indices});
   });
   if (!known) return false;
-  // Variables of loops inside may have different values whenever two threads access an element.
+  // Variables of loops inside the statement may have different values whenever two threads access
+  // an element.
   EqualIndices::Variables variables = varying;
   for (const Expr& thread : threads) variables.insert(thread.get());
   walk(

@@ -27,7 +27,7 @@ struct SharedAccess {
                const ir::arith::Ranges& ranges,
                const std::unordered_set<const ir::ExprNode*>& varying);
 
-  // Whether the two may access the same element while the variables have the same values.
+  // Whether the two accesses may be to the same element while the variables have the same values.
   bool may_meet(const SharedAccess& other) const;
   bool operator==(const SharedAccess& other) const;
 };

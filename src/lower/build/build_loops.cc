@@ -339,9 +339,9 @@ class Builder {
 
   // Whether the stage may compute points outside the tensor without a guard. Values outside the
   // tensor that a thread keeps in private memory are never read, and neither computing nor storing
-  // them can fault. But a checked kernel would report them, and another thread may be writing the
-  // same row of a state. Operands may have any value, but must have been written, because a
-  // device's compiler assumes that no uninitialized private variable is read.
+  // them can fault. But a checked kernel would report such accesses, and another thread may be
+  // writing the same row of a scan's state. Operands may have any value, but must have been
+  // written, because a device's compiler assumes that no uninitialized private variable is read.
   bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // all outputs have the same storage
     if (own.memory != MemoryScope::Local || target_.checked || reads_state(id)) return false;

@@ -24,14 +24,15 @@ struct ScanResults {
 struct ScanWithBarriers {
   ir::Stmt loops;
   // The error to report unless each step becomes a launch: a block may read elements that another
-  // block writes, and nothing within a kernel orders blocks. nullopt if no block does.
+  // block writes, and nothing within a kernel orders blocks. nullopt if no block reads elements of
+  // another.
   std::optional<Diagnostic> across_blocks;
 };
 
 // Puts a barrier after each statement that writes elements that other threads of the block read,
 // later in the same step or in a later one. Omits the barrier if each thread is known to read only
 // what it wrote itself: for any two accesses of one element, at least one of them a write, the
-// indices after the first are known to belong to one thread.
+// indices after the first (the step) are known to belong to one thread.
 //
 // `loops` are those of the scan, at stage Loops.
 ScanWithBarriers insert_scan_barriers(const ir::Stmt& loops, const ScanResults& results);

@@ -128,8 +128,8 @@ std::optional<int64_t> steps_to(int64_t start, int64_t step, int64_t wanted, int
   return more < 0 ? more + period : more;
 }
 
-// A row-major layout in which the aligned axes have the requested strides: the axis after each is
-// lengthened. An additional axis may precede the stage's own.
+// A row-major layout in which the aligned axes have the requested strides: the axis after each
+// aligned axis is lengthened. An additional axis may precede the stage's own.
 Layout aligned_layout(const Stage& stage, const Shape& shape) {
   const size_t first = shape.size() - stage.op->axes.size();
   Layout layout = linear_layout(shape);

@@ -29,8 +29,8 @@ struct StageBuffers {
 
 // Decides layouts: folds a texture that exceeds the target's limits, unless the user specified its
 // layout. Fails with TextureTooLarge if no fold fits, with BadLayout if a layout does not fit the
-// part of the tensor that is computed at once, and with IndexTooLarge if an axis has at least 2^31
-// indices or a buffer more than 2^48 elements.
+// part of the tensor that is computed at a time, and with IndexTooLarge if an axis has at least
+// 2^31 indices or a buffer more than 2^48 elements.
 StageBuffers make_stage_buffers(const Lowering& lowering, const schedule::Bounds& bounds);
 
 // The layouts of the caller's arrays, in the order of the arguments.

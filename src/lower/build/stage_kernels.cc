@@ -82,7 +82,8 @@ class KernelMaker {
   [[noreturn]] void refuse(const Buffer& buffer) const {
     const Stage& stage = s_.stage(buffers_.stage_of(buffer).value());
     const std::string& host = s_.stage(stage.attachment.stage).name();
-    // A buffer that the steps of a scan compute has its own line only if it was attached.
+    // The attachment of a stage in the steps of a scan has a line only if the user attached the
+    // stage.
     const SourceLocation& where =
         stage.attachment.location.known() ? stage.attachment.location : stage.op->location;
     if (buffer->is_texture()) {

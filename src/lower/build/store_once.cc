@@ -172,9 +172,9 @@ class ElementOwner {
   }
 
   // Regions are ordered lexicographically by the variables. Consider the later regions in which
-  // this variable is the first that differs: in the nearest of them it is greater by one and all
-  // later variables have their first values. If that region is not computed, none of them is; if it
-  // does not contain the element, none of them does.
+  // this variable is the first that differs. In the nearest such region, this variable is greater
+  // by one and all later variables have their first values. If the nearest region is not computed,
+  // no other is; if it does not contain the element, no other does.
   Expr is_in_later_region(size_t axis, const Progression& p) const {
     const Expr &index = indices_[axis], &min = region_.min[axis];
     Expr found = make_bool(false);

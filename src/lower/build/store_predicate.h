@@ -13,9 +13,9 @@
 
 namespace texloom::lower {
 
-// The number of the first thread for which the stage's predicate holds, as far as that depends on
-// these threads alone; the index of the last loop varies fastest. Fails with BadPredicate if it
-// holds for none.
+// The number of the first thread for which the stage's predicate holds, as far as the predicate
+// depends on these threads alone; the index of the last loop varies fastest. Fails with
+// BadPredicate if it holds for none.
 int64_t first_storing(const schedule::Stage& stage,
                       const std::vector<schedule::ThreadLoop>& threads);
 

@@ -88,7 +88,7 @@ class Values {
                         view.buffer->name));
   }
 
-  // The known remainder of an axis' stride, also for arrays whose size only a call gives.
+  // The known remainder of an axis' stride, also for arrays whose size is known only at the call.
   arith::Modular remainder_of_stride(const TensorView& view, const BufferNode& b,
                                      size_t axis) const {
     if (!b.is_symbolic()) return arith::Modular::point(stride(view, b, axis));

@@ -125,8 +125,8 @@ class Matcher {
     differs("attach it to a loop further out", "'{}' is computed inside its loops", other->name());
   }
 
-  // -- The index space: the enclosing loops decide where axes begin; their extents are the
-  // intrinsic's.
+  // -- The index space: the enclosing loops decide where axes begin; the extents of the axes are
+  // the intrinsic's.
 
   // An index, split into the part of the enclosing loops and the part of the inner loops.
   struct Split {
@@ -350,8 +350,8 @@ class Matcher {
   }
 
   // Takes the value of each scalar from its first occurrence. Searches the stage's own expression,
-  // because constants fold in the other one if a loop runs once. A later check verifies that the
-  // expressions are equal with this value at all occurrences.
+  // because the intrinsic's expression may have lost a scalar by constant folding if a loop runs
+  // once. A later check verifies that the expressions are equal with this value at all occurrences.
   void find_scalars(const Expr& own, const Expr& wanted) {
     const auto& all = intrinsic_->scalars;
     const bool is_scalar =
@@ -437,7 +437,7 @@ class Matcher {
     return start;
   }
 
-  // Stages that are computed inside those loops have no values yet at the reset.
+  // Stages that are computed inside the loops over the steps have no values yet at the reset.
   void refuse_reads_of_steps(const Stmt& start) const {
     if (!any_access(start, [](const BufferAccess& n) { return n.reads(); })) return;
     const auto first = std::find_if(own_.loops.begin(), own_.loops.end(), [](const LeafLoop& loop) {
@@ -461,7 +461,7 @@ class Matcher {
 
   struct InnerAxis {
     Expr var;    // the intrinsic's
-    Expr loops;  // its value in variables of the loops
+    Expr loops;  // the axis in terms of the variables of the loops
   };
 
   const Schedule& s_;

@@ -11,7 +11,7 @@ namespace texloom::lower {
 //   to the device's compiler. In a sum of two products the right one is contracted. float16 is not
 //   contracted: without half arithmetic it is computed in float32, and an fma rounded to float32
 //   and then to float16 is not always the float16 value nearest to the exact sum; with half
-//   arithmetic the results should be the same.
+//   arithmetic the results should be the same as without it.
 // Requires: stage kernels.
 // Ensures: stage kernels; contracted sums are rounded once.
 // Order: last, after unrolling and vectorizing have made all sums.
@@ -20,7 +20,7 @@ namespace texloom::lower {
 //   y[i] = x[i] - a[i] * b[i]        ->    y[i] = fma(a[i] * -1.0, b[i], x[i])
 void contract_fma(Lowering& lowering);
 
-// Does the same for one statement, in any math mode.
+// Contracts the products of one statement, in any math mode.
 ir::Stmt contract_products(const ir::Stmt& body);
 
 }  // namespace texloom::lower

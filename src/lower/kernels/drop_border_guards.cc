@@ -80,8 +80,8 @@ Expr without_guards(const Select& n, const Expr& self, const Ranges& known) {
   Exprs parts;
   add_parts(n.condition, parts);
   // Tries the parts one by one: a part can be removed only if the remaining parts give the same
-  // result. A part also guards the parts after it, which may read memory that exists only if it
-  // holds.
+  // result. A part also guards the parts after it, which may read memory that exists only if this
+  // part holds.
   for (size_t i = 0; i < parts.size();) {
     const auto after = parts.begin() + static_cast<ptrdiff_t>(i) + 1;
     if (!std::all_of(after, parts.end(), is_plain)) {

@@ -12,7 +12,8 @@ namespace texloom::lower {
 //   other parts, and proves with intervals that the coordinates are outside the image. It can
 //   therefore remove a test of the outermost axis of the rows or the columns. A test of an inner
 //   axis stays, because its end is followed by the next index of an outer axis, not by the border.
-//   A part also stays if a later part reads memory or may fail, because it may guard that part.
+//   A part also stays if a later part reads memory or may fail, because it may guard the later
+//   part.
 // Requires: stage kernels.
 // Ensures: stage kernels.
 // Order: after simplify_program, which writes conditions and coordinates in the same terms; before

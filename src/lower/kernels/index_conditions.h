@@ -10,8 +10,8 @@
 
 namespace texloom::lower {
 
-// A condition that holds if the sum, which is index arithmetic, is in the interval, which is
-// unbounded at one end.
+// A condition that holds if the sum is in the interval. The sum is index arithmetic; the interval
+// is unbounded at one end.
 struct IndexCondition {
   ir::arith::LinearSum sum;
   ir::arith::Interval holds;

@@ -11,7 +11,7 @@ namespace texloom::lower {
 // Ensures: stage kernels. Guards that read memory are not joined, since the statements under them
 //   may change that memory.
 // Order: after insert_barriers, whose barriers separate statements, because a guard that differs
-//   between threads must not get around a barrier; after partition_loops, which drops guards.
+//   between threads must not enclose a barrier; after partition_loops, which drops guards.
 // Example:
 //   if i < n { Y[i] = 1.0 } if i < n { Z[i] = 2.0 }   ->   if i < n { Y[i] = 1.0 Z[i] = 2.0 }
 void join_guards(Lowering& lowering);

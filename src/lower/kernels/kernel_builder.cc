@@ -156,8 +156,8 @@ class KernelBuilder {
 
   // The condition for the threads that execute an update: a store, or several stores preceded by
   // the values that they store. Other threads do not compute the values either, because they would
-  // read elements that the writer writes. Null for other statements, and if different threads make
-  // the stores.
+  // read elements that the writer writes. Null for other statements, and for stores that different
+  // threads make.
   Expr writer_of(const Stmt& s, const Tags& outer, const OwnTags& own) const {
     if (const auto* n = as<Store>(s)) return first_thread(*n->buffer, outer, own);
     if (const auto* n = as<TextureStore>(s)) return first_thread(*n->texture, outer, own);

@@ -19,8 +19,8 @@ using ir::TextureLoad;
 
 namespace {
 
-// The maximum number of Lets in one group of overlapping ones. They nest, and more would approach
-// ir::kMaxDepth.
+// The maximum number of overlapping Lets in one group. Overlapping Lets nest, and more of them
+// would approach ir::kMaxDepth.
 constexpr size_t kMaxNested = 200;
 
 struct StructuralHash {
@@ -170,7 +170,7 @@ class Survey {
   std::vector<Block> blocks_;
   std::vector<Spans> spans_;  // of each block
   TexelMap<std::vector<Use>> uses_;
-  std::vector<Expr> order_;  // texels; those in the coordinates of another one precede it
+  std::vector<Expr> order_;  // texels; a texel precedes the texels whose coordinates use it
   // For the current statement: all nodes, and the texels whose coordinates must not move.
   std::unordered_map<const ir::ExprNode*, Evaluations> visits_;
   TexelMap<Evaluations> local_;
@@ -178,7 +178,7 @@ class Survey {
   ir::Failures failures_;
 };
 
-// Cuts sorted spans so that a chain has at most about kMaxNested overlapping ones. A texel whose
+// Cuts sorted spans so that a chain has at most about kMaxNested overlapping spans. A texel whose
 // span is cut is read again.
 std::vector<Span> cut_long_chains(const Spans& spans) {
   std::vector<Span> result;

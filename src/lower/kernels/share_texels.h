@@ -23,7 +23,7 @@ namespace texloom::lower {
 //                                       c[1] = t.texel.lane[1]
 void bind_texels(Lowering& lowering);
 
-// Does the same for the body of one kernel, whose definitions need not be unique.
+// Binds the texels in the body of one kernel, whose definitions need not be unique.
 ir::Stmt bind_texels(const ir::Stmt& body);
 
 }  // namespace texloom::lower

@@ -7,7 +7,7 @@ namespace texloom::lower {
 
 // Purpose: gives each loop, Let and Allocate a new variable or buffer if the same one is already
 //   defined elsewhere, for example in a copy of an unrolled body.
-// Requires: stage kernels. A definition is not repeated inside its own scope, but may be beside it.
+// Requires: stage kernels. A definition may be repeated outside its own scope, but not inside.
 // Ensures: stage kernels. No definition is repeated, except those of shared buffers, which are one
 //   array in all places.
 // Order: before passes that move expressions or identify them by the variables they use; and before
@@ -17,7 +17,7 @@ namespace texloom::lower {
 //   for i < 4 { b[i] = 0 }    ->    for i.1 < 4 { b[i.1] = 0 }     where i.1 is a new variable
 void unique_definitions(Lowering& lowering);
 
-// Does the same for the body of one kernel.
+// Makes the definitions in the body of one kernel unique.
 ir::Stmt unique_definitions(const ir::Stmt& body);
 
 }  // namespace texloom::lower

@@ -11,9 +11,9 @@ namespace texloom::lower {
 //   position of the access and the axis in Lowering::checks. Zero, which is inside every axis,
 //   means that no index was bad. If one access has several bad indices on an axis, any of them may
 //   be reported. The access itself is skipped: a load gives zero, a store does nothing. Each lane
-//   of a vector is tested; a vector is stored only if all its lanes are inside. A test moves in
-//   front of all Lets around its statement whose variables it does not use. Accesses that a foreign
-//   call makes through a pointer are not tested.
+//   of a vector is tested; a vector is stored only if all its lanes are inside. A test is placed in
+//   front of those enclosing Lets whose variables it does not use. Accesses that a foreign call
+//   makes through a pointer are not tested.
 // Requires: stage loops, without vectorized loops.
 // Ensures: stage loops, with one more parameter than the schedule has arguments if there is
 //   anything to test.

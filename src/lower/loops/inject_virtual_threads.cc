@@ -48,7 +48,7 @@ class Injector {
     for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { for_each_leaf(child, leaf); });
   }
 
-  // The local arrays inside that hold different values for different threads.
+  // Finds the local arrays in the loop that hold different values for different threads.
   void find_differing() {
     std::unordered_set<const BufferNode*> local;
     walk(loop_.body, [&](const Allocate& n) {

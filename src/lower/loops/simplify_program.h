@@ -17,7 +17,7 @@ namespace texloom::lower {
 //   for i < 1 { if i + j < 8 { Y[i * 4 + j] = ... } }, j < 4   ->   Y[j] = ...
 void simplify_program(Lowering& lowering);
 
-// Does the same for one statement; `ranges` are those of the variables defined outside it.
+// Simplifies one statement; `ranges` are those of the variables defined outside the statement.
 ir::Stmt simplified(const ir::Stmt& s, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

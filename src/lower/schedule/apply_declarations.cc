@@ -11,7 +11,7 @@ using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-// The outputs of one computation are stored alike: kernels compute them together.
+// The outputs of one computation must have the same storage, since kernels compute them together.
 void check_storage_of_outputs(const Stage& stage, const Argument& first, const Argument& second) {
   const BufferDeclaration& a = *first.declaration;
   const BufferDeclaration& b = *second.declaration;

@@ -26,8 +26,8 @@ class OperationChecker {
   }
 
  private:
-  // Neither other stages nor the caller see what a scan computes in its steps, or its initial
-  // state.
+  // The initial state of a scan and the values of its steps are not visible to other stages or to
+  // the caller.
   void check_step(const Stage& stage) {
     const std::optional<StageId> begun = stage.scan < 0 ? s_.scan_written_by(stage.id) : stage.scan;
     if (!begun) return;

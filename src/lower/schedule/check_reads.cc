@@ -63,7 +63,8 @@ bool has_exact_bounds(const Expr& index) {
   return once && has_exact_operations(index);
 }
 
-// Whether a variable, or one plus a constant, is compared with a constant, by anything but !=.
+// Whether the condition compares a variable, or a variable plus a constant, with a constant, by an
+// operator other than !=.
 bool limits_one_variable(const Expr& condition, bool holds) {
   const auto* n = as<Binary>(condition);
   if (n == nullptr || !is_comparison(n->op) || !arith::is_index_type(n->a->type)) return false;
@@ -276,7 +277,7 @@ arith::Ranges computed_indices(const Stage& stage, const Bounds& bounds) {
 
 // Runs check_reads for all computes except those in the steps of scans, at the points that the
 // bounds compute: other points of an operation may read outside of tensors. Returns the number of
-// doubts.
+// reads that are only assumed to be guarded.
 int64_t check_computed_reads(const Schedule& s, const Bounds& bounds, DiagnosticSink& sink) {
   int64_t doubts = 0;
   for (const StageId id : s.order()) {

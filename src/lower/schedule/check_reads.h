@@ -17,14 +17,14 @@ namespace texloom::lower {
 // which reads are checked by intervals. Under other conditions, and for indices whose intervals are
 // too wide, a read is refused if a point is found at which it is outside (outside_point.h). If none
 // is found, the read is assumed to be guarded, whatever its storage scope. Returns the number of
-// such indices.
+// indices for which only this assumption is made.
 int64_t check_reads(const schedule::Operation& op, ir::arith::Ranges known, DiagnosticSink& sink);
 
 // Infers bounds so that no computed point reads outside a tensor. Every point of a shape is
-// computed, unless computing only the needed points avoids reads outside, leaves fewer doubts, or
-// ends an axis earlier that has a symbolic extent and doubtful reads. Reads in the steps of scans
-// are not checked here. Fails with the errors of check_reads if even the needed points read
-// outside.
+// computed, unless computing only the needed points avoids reads outside, leaves fewer reads that
+// are only assumed to be guarded, or ends an axis of symbolic extent with such reads earlier. Reads
+// in the steps of scans are not checked here. Fails with the errors of check_reads if even the
+// needed points read outside.
 schedule::Bounds infer_checked_bounds(const schedule::Schedule& s);
 
 }  // namespace texloom::lower

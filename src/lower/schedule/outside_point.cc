@@ -43,8 +43,9 @@ std::vector<int64_t> some_values(arith::Interval values, size_t count) {
   return all;
 }
 
-// Gives each variable both ends of its range; then gives variables with few values more of them, as
-// long as there are not too many points. False if a variable is not bounded or has no value.
+// Gives each variable both ends of its range; then gives variables with few values more of their
+// values, as long as the number of points stays small. False if a variable is not bounded or has no
+// value.
 bool choose_values(std::vector<Choice>& choices, const arith::Ranges& ranges) {
   std::vector<size_t> order(choices.size()), counts(choices.size(), 1);
   const auto range = [&](size_t i) { return ranges.of(choices[i].var.get()); };

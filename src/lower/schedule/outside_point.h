@@ -11,7 +11,7 @@
 
 namespace texloom::lower {
 
-// A condition on the way to a read, and which of its branches the read is in.
+// A condition on the way to a read, and the branch that contains the read.
 struct PathCondition {
   ir::Expr condition;
   bool holds = true;

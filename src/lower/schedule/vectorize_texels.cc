@@ -22,7 +22,8 @@ IterVar lane_axis_of(const Stage& stage) {
   return axis ? stage.op->axes[static_cast<size_t>(*axis)] : IterVar();
 }
 
-// Warns that one thread per element becomes one per texel, fewer than the user asked for.
+// Warns that one thread per element becomes one thread per texel, so that there are fewer threads
+// than the user asked for.
 Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttributes& bound) {
   return {
       Severity::Warning,
