@@ -20,7 +20,7 @@ using LoopPath = std::vector<LoopRef>;
 // The loops that enclose the stage's own, outermost first: those around the stage it is attached
 // to, then the loops of that stage down to the attachment loop. Empty for a root stage. If the
 // attachment loop was split later, its inner part counts; if it was the inner of two fused loops,
-// the fused loop. Fails with AttachCycle or AttachNotFound.
+// the fused loop counts. Fails with AttachCycle or AttachNotFound.
 LoopPath enclosing_loops(const Schedule& schedule, StageId id);
 
 // The enclosing loops, then the stage's own.
@@ -32,15 +32,16 @@ void check_encloses(const Schedule& schedule, StageId attached, StageId reader);
 // The leaf that an axis of the stage has become.
 ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
 
-// Whether both axes are one index of a kernel. Thread axes are if they have the same tag; virtual
-// threads, only if they are the same object.
+// Whether both axes are one index of a kernel. Two thread axes are if they have the same tag; two
+// axes of virtual threads are only if they are the same object.
 bool is_one_thread_axis(const ir::IterVar& a, const ir::IterVar& b);
 
 // Whether all threads along this axis, real or virtual, share a buffer in this memory scope.
 bool share_buffer(ir::MemoryScope memory, const ir::IterVar& thread);
 
 // The thread axis that runs the iterations of a loop; null for a serial loop. A data loop that is
-// bound to threads with private buffers of the stage is serial: each thread runs all of it.
+// bound to threads counts as serial if the stage's buffer is private to each thread: then each
+// thread runs all iterations.
 ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 
 // The thread axes whose threads share the iterations of the stage's reduction axes.

@@ -29,8 +29,8 @@ class Schedule {
   const std::vector<StageId>& order() const { return order_; }
   Stage& stage(StageId id) { return stages_[static_cast<size_t>(id)]; }
   const Stage& stage(StageId id) const { return stages_[static_cast<size_t>(id)]; }
-  // The stage of an operation, be it the user's own or one that a cache put in its place. nullopt
-  // if it is not part of this schedule.
+  // The stage of an operation: of one that the user made, or of one that a cache put in its place.
+  // nullopt if the operation is not part of this schedule.
   std::optional<StageId> find(const Op& op) const;
   // The stage that computes a tensor read in a body of this schedule.
   StageId producer(const ir::Tensor& tensor) const;
@@ -53,7 +53,7 @@ class Schedule {
   struct Pair {
     ir::IterVar outer, inner;
   };
-  // Exactly one of factor and nparts.
+  // Requires exactly one of `factor` and `nparts`.
   Pair split(StageId id, const ir::IterVar& parent, std::optional<int64_t> factor,
              std::optional<int64_t> nparts, const SourceLocation& where);
   ir::IterVar fuse(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
@@ -106,7 +106,7 @@ class Schedule {
 
   // -- For lowering.
   // Replaces the body of the stage's operation; its axes stay. If the reduction axes change, the
-  // stage has no relations, and its axes become the leaves again.
+  // stage must have no relations; its axes become the leaves again.
   void set_body(StageId id, ir::Expr body);
   // split() without checks; the inner extent is the factor.
   Pair split_exactly(StageId id, const ir::IterVar& parent, int64_t factor);
@@ -123,7 +123,7 @@ class Schedule {
   void add_relation(StageId id, const Relation& relation, const SourceLocation& where);
   // Adds an outermost loop of one iteration, as fuse() of no axes does.
   void add_unit_axis(StageId id, const ir::IterVar& axis, const SourceLocation& where);
-  // compute_at() an axis that need not be a leaf.
+  // Like compute_at(), but the axis need not be a leaf.
   void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
 
  private:

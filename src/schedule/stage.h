@@ -40,11 +40,11 @@ struct AxisAttributes {
   ir::LoopKind loop = ir::LoopKind::Serial;
   ir::IterVar thread;       // the thread axis it is bound to, if `loop` is Thread or Virtual
   SourceLocation location;  // of the directive
-  // Replaces this loop, which is then Serial, and those inside it.
+  // Replaces this loop, which is then Serial, and the loops inside it.
   TensorIntrinsic intrinsic = {};
 };
 
-// A remark on the body of a loop. Unknown keys are kept and shown.
+// A pragma on the body of a loop. Pragmas with unknown keys are kept and shown.
 struct Pragma {
   ir::IterVar axis;
   std::string key;
@@ -96,7 +96,7 @@ struct Stage {
   std::optional<AxisTransform> transform;  // instead of a layout
   std::vector<Pragma> pragmas;
   std::vector<Alignment> alignments;  // one for an axis
-  // The values of the next iteration are computed while those of this one are read.
+  // The values of the next iteration are computed while the values of the current one are read.
   bool double_buffered = false;
   SourceLocation double_buffer_location;
   // Chooses one of several threads with the same result to store it: the first for which this

@@ -22,7 +22,8 @@ void check_storage(const Storage& storage, const SourceLocation& where);
 // of the layout implies it. Fails at `where` with UnknownScope or BadLayout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Shape& shape,
                       const SourceLocation& where);
-// Does the same for a directive on a tensor, whose shape has to be constant if there is a layout.
+// Parses the storage of a directive on a tensor. The tensor's shape must be constant if there is a
+// layout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Exprs& shape,
                       std::string_view tensor, std::string_view directive,
                       const SourceLocation& where);

@@ -24,7 +24,7 @@ struct KernelFormatTraits {
   std::string_view name;         // in messages: "OpenCL C", "a metallib"
   bool is_text;                  // source, which a compiler has to translate
   bool is_native;                // machine code that runs in the process, with all of its rights
-  bool is_code;                  // false: the bytes only name code of the process, if any
+  bool is_code;                  // false: the bytes have no code, but may name functions
   std::string_view prefix = {};  // the bytes that every code of the format begins with
 };
 

@@ -75,7 +75,7 @@ class [[nodiscard]] Status {
 
   Pointer error_;
 };
-// [not public: programs of others have no {fmt}, and write Status(code, "message")
+// [not public: it needs {fmt}; other programs write Status(code, "message")
 template <typename... Args>
 Status make_error(StatusCode code, fmt::format_string<Args...> format, Args&&... args) {
   return Status(code, fmt::format(format, std::forward<Args>(args)...));

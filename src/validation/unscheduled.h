@@ -11,14 +11,14 @@ namespace texloom::validation {
 // programs that lowering makes from the schedule. It shares no code with bound inference, inlining,
 // caches or loop building.
 //
-// A compute may read outside of a tensor, at points that no schedule computes if its readers do not
-// need them: what it reads there is undefined.
-// Parameters are the arguments, in their order, all in row-major buffers: declarations are ignored.
-// Other tensors are temporaries; an input that is not an argument is never written.
-// Each step of a reduction is rounded to the tensor's type; the last axis of the reduction varies
-// fastest. A schedule computes the same bits unless it reorders the steps of a reduction, or the
-// target contracts products and sums (MathMode).
-// Requires a program at stage te, before any pass. Fails with BadShape for an extent below 1.
+// A compute may read outside of a tensor at points that no reader needs. A schedule need not
+// compute these points; here, the value that is read is undefined. Parameters are the arguments, in
+// their order, all in row-major buffers: declarations are ignored. Other tensors are temporaries;
+// an input that is not an argument is never written. Each step of a reduction is rounded to the
+// tensor's type; the last axis of the reduction varies fastest. A schedule computes the same bits
+// unless it reorders the steps of a reduction, or the target contracts products and sums
+// (MathMode). Requires a program at stage te, before any pass. Fails with BadShape for an extent
+// below 1.
 ir::Program unscheduled_program(const lower::Lowering& lowering);
 
 }  // namespace texloom::validation

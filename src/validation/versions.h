@@ -35,8 +35,8 @@ Version run(const ir::Program& program, const Invocation& call, int64_t max_step
 // * that is equal to the previous one;
 // * between split_kernels and insert_barriers, when threads share memory without barriers;
 // * before stage kernels, if threads need private memory around a loop over threads;
-// * with foreign C text, which only a device can run. If only tensor intrinsics of the schedule
-//   call it, the unscheduled version does not use it and runs.
+// * with foreign C text, which only a device can run. If only tensor intrinsics call the foreign
+//   code, the unscheduled version does not call it and runs.
 void run_versions(const lower::Lowering& lowering, const Invocation& call, int64_t max_steps,
                   FunctionRef<void(const Version&)> see);
 

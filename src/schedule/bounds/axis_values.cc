@@ -48,7 +48,7 @@ bool any_in(const std::vector<IterVar>& axes, const AxisSet& set) {
   return std::any_of(axes.begin(), axes.end(), [&](const IterVar& a) { return set.contains(a); });
 }
 
-// The results of splits and fusions that are bound to threads, or from which such an axis derives.
+// The axes that are bound to threads, and all axes from which splits and fusions derive them.
 AxisSet parts_in_threads(const Schedule& schedule, const Stage& stage) {
   AxisSet found;
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {
@@ -93,8 +93,8 @@ namespace {
 
 constexpr uint32_t kMostParts = 1 << 13;  // of an index
 
-// outer * extent + inner; or x if these are x / extent and x % extent, so that alternating splits
-// and fusions do not double the expression each time.
+// outer * extent + inner; or x if outer is x / extent and inner is x % extent, so that alternating
+// splits and fusions do not double the expression each time.
 Expr joined(const Stage& stage, const IterVar& axis, const Expr& outer, const Expr& extent,
             const Expr& inner) {
   const auto *quotient = as<Binary>(outer), *rest = as<Binary>(inner);
@@ -109,8 +109,8 @@ Expr joined(const Stage& stage, const IterVar& axis, const Expr& outer, const Ex
        kMostParts);
 }
 
-// Calls `past_end` with each axis that a split does not divide, its extent, and its value, which it
-// may change.
+// Calls `past_end` with each axis that a split does not divide, its extent, and its value, which
+// `past_end` may change.
 void add_values(const Stage& stage, const AxisExtents& extents, AxisValues& values,
                 FunctionRef<void(const IterVar&, const Expr&, Expr&)> past_end) {
   for (auto r = stage.relations.rbegin(); r != stage.relations.rend(); ++r) {

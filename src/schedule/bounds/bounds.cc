@@ -29,7 +29,7 @@ const LeafLoop& StageBounds::loop_of(const IterVar& leaf) const {
 
 namespace {
 
-// The smallest region that contains several; none if one of them is unknown.
+// The smallest region that contains several regions; none if one of these is unknown.
 class JoinedRegion {
  public:
   void add(const std::optional<Region>& region, const arith::Ranges& ranges) {
@@ -123,7 +123,7 @@ class Inference {
     own.strides.resize(shape.size());
   }
 
-  // Demands the row of the step.
+  // Demands the one row that a step of the scan computes.
   void demand_row(const Stage& update, const Exprs& shape, StageBounds& own) const {
     demand_all(shape, own);
     const IterVar& axis = schedule_.stage(update.scan).op->scan_axis;
@@ -172,8 +172,8 @@ class Inference {
   }
 
   // Guards a stage in private memory by the clamps of its only reader, except those that depend on
-  // loops that run while the stage's buffer lives. Returns whether these are all clamps of the
-  // reader.
+  // loops that run while the stage's buffer lives. Returns whether no clamp of the reader was
+  // excepted.
   bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
                         StageBounds& own) const {
     if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1) {

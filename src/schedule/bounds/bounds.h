@@ -36,8 +36,8 @@ struct StageBounds {
   // buffer.
   std::vector<ir::Expr> buffer_min;
   std::vector<ir::Expr> buffer_extent;
-  // The indices that exist: consecutive ones, or only those that readers read if the stage is
-  // `local`.
+  // The indices along each data axis that have elements in the buffer: consecutive indices, or, in
+  // `local` memory, only the indices that readers read.
   std::vector<StridedAxis> strides;
   std::vector<LeafLoop> loops;  // the stage's leaves, in order
   // For each data axis, over the loop variables: the position in the stage's buffer. The logical

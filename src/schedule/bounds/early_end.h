@@ -10,7 +10,7 @@ namespace texloom::schedule {
 // around it; a loop over an inner part of k runs over the remaining iterations. A loop is left
 // alone if something attached to it, or inside it, needs all threads of the block: stages in shared
 // memory, and buffers that are filled ahead. `own` are the bounds of the stage, complete except for
-// this; `ranges` hold for its loops.
+// the early ends; `ranges` hold for its loops.
 void end_loops_early(const Schedule& schedule, const Stage& stage, const ir::arith::Ranges& ranges,
                      StageBounds& own);
 

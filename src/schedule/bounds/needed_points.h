@@ -12,8 +12,8 @@ namespace texloom::schedule {
 // change outputs and stages of scans, which may have other readers.
 //
 // Along an axis of constant extent, conditions around the reads count too; a stage whose reads
-// never happen has no points. Along one of symbolic extent, only the end moves, and only if it is
-// proven to be less: `i < n + 2` becomes `i < n` if the readers read the indices up to n - 1.
+// never happen has no points. Along an axis of symbolic extent, only the end moves, and only if it
+// is proven to be less: `i < n + 2` becomes `i < n` if the readers read the indices up to n - 1.
 void limit_points(const Schedule& schedule, const StageLinks& links, const Stage& stage,
                   Bounds& bounds);
 

@@ -8,7 +8,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// Assumes the condition, or its contrary. Returns whether it can hold at these points.
+// Assumes the condition or its negation, and returns whether the assumption can hold at these
+// points.
 bool assume(arith::Ranges& points, const Expr& condition, bool holds) {
   const Expr known = arith::simplify(condition, points);
   if (holds ? is_false(known) : is_true(known)) return false;

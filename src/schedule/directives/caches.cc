@@ -47,7 +47,7 @@ bool has_own_axes(const Stage& stage) {
 }
 
 // One axis for each data loop. Points that a split adds past the end of its axis take no part in a
-// reduction. Other computes give zero there, which nothing reads.
+// reduction. A compute without a reduction stores zero at these points, and nothing reads it.
 CacheAxes axes_of_loops(const Schedule& schedule, const Stage& stage, const SourceLocation& where) {
   AxisExtents extents;
   AxisValues inside, places;

@@ -410,7 +410,8 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
          "the store predicate of '{}' reads '{}'; it may only compare thread axes", own.name(),
          n.tensor->name);
   });
-  // Axes of one tag are one index: the first variable with the tag as its name stands for all.
+  // Axes of one tag are one index. The first of their variables stands for all; all have the tag as
+  // name.
   std::map<std::string, Expr> indices;
   Substitution first;
   walk(predicate, [&](const Var& v) {

@@ -1,6 +1,6 @@
 // Scans in schedules. The stages of a step are computed at the loop over the steps: updates always,
-// other stages unless directives attach them further in. Inits are stages at the root. All of them
-// write into the result of the scan, which is also its states.
+// other stages unless directives attach them further in. Inits are stages at the root. Inits and
+// updates write into the result of the scan, and its states are the same memory.
 
 #include <algorithm>
 

@@ -16,8 +16,8 @@ class CompactViews {
   // `symbols` are variables that have values already.
   explicit CompactViews(ir::Exprs symbols) : symbols_(std::move(symbols)) {}
 
-  // Adds a declaration of no strides or one for each extent, and an offset or null. Returns what is
-  // not true of every array of this shape, if anything.
+  // Adds a declaration of no strides or one for each extent, and an offset or null. Returns the
+  // first part of the declaration that not every array of this shape satisfies, if any.
   std::optional<std::string> add(const ir::Exprs& shape, const ir::Exprs& strides,
                                  const ir::Expr& offset);
 

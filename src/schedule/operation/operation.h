@@ -89,7 +89,7 @@ Op with_body(const Operation& op, ir::Expr body);
 void check_body_size(const ir::Expr& body, std::string_view name, const SourceLocation& location);
 
 // The free variables of a compute's body, other than its axes, or of an extern's statement, in
-// order of appearance. Those that get values from the call are symbols
+// order of appearance. Variables that get values from the call are symbols
 // (lower/schedule/check_symbols.h).
 ir::Exprs scalars_in(const Operation& op);
 

@@ -283,8 +283,8 @@ void check_axes(const std::vector<IterVar>& axes, const SourceLocation& where) {
   }
 }
 
-// A reducer may use its operands and outer variables, its identities only the latter. make_compute
-// checks that these are the tensor's axes.
+// The results of a reducer may use its operands and outer variables; its identities may use only
+// outer variables. make_compute checks that the outer variables are the tensor's axes.
 void check_reducer(const Reducer& reducer, const SourceLocation& where) {
   const auto check = [&](const Expr& e) {
     if (e->size > kMaxReducerSize) {

@@ -9,7 +9,7 @@ namespace texloom::schedule {
 
 // These operations and all that they read: inputs before readers, each once.
 std::vector<Op> operations_of(const std::vector<Op>& outputs);
-// Does the same for the operations that compute these tensors.
+// The operations that compute these tensors, and all that they read.
 std::vector<Op> operations_of(const std::vector<ir::Tensor>& outputs);
 
 }  // namespace texloom::schedule

@@ -11,8 +11,8 @@
 namespace texloom::schedule {
 
 struct Replacements {
-  // Keyed by the producer and the number of its output. The types agree, and the shapes too, once
-  // the symbols are replaced.
+  // Keyed by the producer and the number of its output. A replacement has the tensor's type, and
+  // the tensor's shape once the symbols are replaced.
   std::map<std::pair<const RefCounted*, int>, ir::Tensor> tensors = {};
   ir::Substitution symbols = {};  // symbols are at least 1
 

@@ -244,7 +244,7 @@ void ScheduleParser::fuse(const Token& word) {
   at_word(reader_, word, [&] { schedule_.add_relation(current_, r, location); });
 }
 
-// The preceding relations implement it.
+// The preceding relations implement the transform.
 void ScheduleParser::transform(const Token& word) {
   if (own().transform) {
     reader_.wrong(word, "combine both into one transform", "'{}' is transformed already",

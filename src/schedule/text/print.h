@@ -16,7 +16,7 @@ namespace texloom::schedule {
 // The schedule has to outlive the printer and must not change meanwhile.
 class SchedulePrinter {
  public:
-  // Programs have no need of the attributes of operations.
+  // `attributes`: whether to print the attributes of operations. Lowering does not use them.
   SchedulePrinter(const Schedule& schedule, ir::PrintOptions options, bool attributes = false);
 
   // Declares the symbols of shapes, the reducers and the tensor intrinsics.
