@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/drivers/opencl/api/error.h"
+#include "runtime/drivers/opencl/kernels/builtin_declarations.h"
 #include "runtime/drivers/opencl/kernels/kernel_check.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "runtime/drivers/opencl/platform/words.h"
@@ -88,8 +89,21 @@ Result<ProgramHandle> build_once(const Context& context, const KernelCode& code,
                     "{}, build log:\n{}", status.message(), build_log(context, program.get()));
 }
 
+// Builds OpenCL C without the compiler's header of built-in functions.
+Result<ProgramHandle> build_without_header(const Context& context, const KernelCode& code,
+                                           const std::string& options) {
+  const std::optional<std::string> declarations = builtin_declarations(code.code);
+  if (!declarations) return make_error(StatusCode::BuildFailed, "the program needs the header");
+  const KernelCode declared{.format = code.format, .code = *declarations + code.code};
+  return build_once(context, declared, fmt::format("{} {}", options, kNoBuiltinHeader));
+}
+
 Result<ProgramHandle> build_program(const Context& context, const KernelCode& code,
                                     const std::string& options) {
+  if (code.format == KernelFormat::OpenClC && has_quirk(*context.info(), kSlowBuiltinHeader)) {
+    Result<ProgramHandle> program = build_without_header(context, code, options);
+    if (program.status().code() != StatusCode::BuildFailed) return program;
+  }
   Result<ProgramHandle> program = build_once(context, code, options);
   const std::size_t place = options.find(kArgumentInfoOption);
   if (program.status().code() != StatusCode::BuildFailed || place == std::string::npos ||

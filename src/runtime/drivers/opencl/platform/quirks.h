@@ -22,6 +22,9 @@ inline constexpr std::string_view kSlowOverlappingParts = "slow-overlapping-part
 // The compiler is not thread safe.
 inline constexpr std::string_view kOneBuildAtATime = "one-build-at-a-time";
 
+// Each build parses the declarations of all built-in functions, which takes most of its time.
+inline constexpr std::string_view kSlowBuiltinHeader = "slow-builtin-header";
+
 // Appends the entries that match the device's platform, vendor and name to info.quirks.
 void add_quirks(DeviceInfo& info);
 

@@ -7,10 +7,15 @@
 #include <cstring>
 #include <thread>
 
+#include "runtime/drivers/opencl/kernels/builtin_declarations.h"
 #include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
 
 namespace texloom::hal::opencl {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The quirk understated-workgroup-limit: the device's reported limit applies only to kernels that
 // do not require a workgroup size.
@@ -94,6 +99,39 @@ TEST_F(ReplacedCallTest, QuirkUndescribableKernels) {
   };
   TL_ASSERT_OK(create("__kernel void f() { }"));
   EXPECT_EQ(create("__kernel void f() { what }").code(), StatusCode::BuildFailed);
+}
+
+std::vector<std::string> options_of_builds;
+
+// Programs are built without the compiler's header of built-in functions, unless they call a
+// function for which the driver has no declaration; where the driver does not see the call, they
+// are built twice.
+TEST_F(ReplacedCallTest, QuirkSlowBuiltinHeader) {
+  open_with([](Api& api) {
+    api.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id* devices,
+                            const char* options, auto notify, void* data) -> cl_int {
+      options_of_builds.emplace_back(options);
+      return real.clBuildProgram(program, count, devices, options, notify, data);
+    };
+  });
+  if (!has_quirk(device_->info(), kSlowBuiltinHeader)) GTEST_SKIP() << "another implementation";
+  const auto create = [&](const char* source) {
+    options_of_builds.clear();
+    return device_
+        ->create_executable(
+            {.codes = opencl_c(source), .entry_points = {{.name = "f", .params = {}}}})
+        .status();
+  };
+  const auto without_header = HasSubstr(std::string(kNoBuiltinHeader));
+  TL_EXPECT_OK(create("__kernel void f() { float x = exp(fabs((float)get_global_id(0))); }"));
+  EXPECT_THAT(options_of_builds, ElementsAre(without_header));
+  TL_EXPECT_OK(create("__kernel void f() { float x = degrees((float)get_global_id(0)); }"));
+  EXPECT_THAT(options_of_builds, ElementsAre(Not(without_header)));
+  TL_EXPECT_OK(
+      create("#define CALL(f, x) f(x)\n"
+             "__kernel void f() { float x = CALL(exp, (float)get_global_id(0)); }"));
+  EXPECT_THAT(options_of_builds, ElementsAre(without_header, Not(without_header)));
+  EXPECT_THAT(create("__kernel void f() { what }"), fails_with(StatusCode::BuildFailed, "what"));
 }
 
 // The device accepts a rectangle only if the buffer includes the gap after the last row.

@@ -1,0 +1,25 @@
+// Declares the built-in functions that a program calls, in place of OpenCL's header of all of them.
+//
+// The header of PoCL's compiler has 18,000 lines, and each build parses them: 0.15 to 0.2 s for a
+// kernel that takes 0.02 s without it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace texloom::hal::opencl {
+
+// The build option that makes clang's opencl-c.h empty: it defines the header's include guard.
+// Types, constants and macros are in another header, which stays.
+inline constexpr std::string_view kNoBuiltinHeader = "-D_OPENCL_H_";
+
+// Returns declarations in OpenCL C, for the start of the program `source`, of the built-in
+// functions that it calls; nothing if it calls a function that is not declared here: these are the
+// functions of generated code and the most common ones of other sources. A function is declared for
+// all types that it accepts, so that no call converts its arguments for the lack of the right
+// overload. The calls of macros and of included files are not seen, and such a program may not
+// compile by these declarations alone.
+std::optional<std::string> builtin_declarations(std::string_view source);
+
+}  // namespace texloom::hal::opencl
