@@ -47,8 +47,8 @@ Accesses accesses_of_kernels(const ComputedArrays& computed) {
   return array_accesses(ir::parse_program(kKernels, "kernels.tl", {}), computed);
 }
 
-// All kernels count. An output that a later kernel reads is still only written: its contents
-// before the call do not matter.
+// The accesses of all kernels count. An output that a later kernel reads is still only written: its
+// contents before the call do not matter.
 TEST(ArrayAccesses, JoinTheKernels) {
   EXPECT_EQ(accesses_of_kernels({false, true, true, false}),
             (Accesses{Access::ReadWrite, Access::Write, Access::Write, Access::Read}));

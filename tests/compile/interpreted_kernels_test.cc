@@ -132,7 +132,7 @@ class InterpretedKernels : public hal::DeviceTest {
   }
 };
 
-// The same plan with the same arguments gives the same bytes on both devices.
+// The same plan with the same arguments gives the same bytes on `host` and on OpenCL.
 class AgainstOpenCl : public hal::OpenClTest {
  protected:
   void SetUp() override {
@@ -280,7 +280,7 @@ TEST_F(InterpretedKernels, TablesAreHeldAgainstTheKernel) {
   entry = add_entry();
   std::get<BufferParam>(entry.params[0]).access = hal::Access::Write;
   refused(entry, "\"X\" does not match");
-  // The binding is smaller than the kernel accesses.
+  // The binding is smaller than the range that the kernel accesses.
   entry = add_entry();
   std::get<BufferParam>(entry.params[0]).min_bytes = 0;
   const auto x = make_buffer(31);

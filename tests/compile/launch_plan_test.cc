@@ -58,8 +58,8 @@ std::string text_of(const std::vector<runtime::Step>& steps) {
   return text;
 }
 
-// Each temporary is allocated just before the step that first uses it, even if that is a loop, so
-// it can reuse memory that was freed before.
+// Each temporary is allocated just before the step that first uses it, even if that step is a loop.
+// So the temporary can reuse memory that was freed earlier.
 TEST(LaunchPlan, TemporariesBeginWhereTheyAreUsed) {
   const ir::Program program = ir::parse_program(kPlannedChain, "chain.tl", {});
   const ir::Target target;

@@ -179,7 +179,7 @@ TEST_F(IntegerArithmetic, FloorOperationsByPowersOfTwo) {
             "a & x4(7)");
 }
 
-// C does not define the remainder of the least number by -1, which is 0.
+// The remainder of the least number by -1 is 0, but C does not define it.
 TEST_F(IntegerArithmetic, RemaindersByMinusOne) {
   EXPECT_EQ(value(kInt64, TL_OP(FloorMod)),
             "floormod(x[0], select(x[1] == int64(-1), int64(1), x[1]))");
@@ -199,7 +199,7 @@ TEST_F(IntegerArithmetic, OtherFloorOperationsAreFunctions) {
   EXPECT_EQ(value(Type::i(8), TL_OP(FloorDiv)), "int8(floordiv(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(value(Type::i(16), TL_OP(FloorMod)), "int16(floormod(int32(x[0]), int32(x[1])))");
   EXPECT_EQ(vector_value(Type::i(8), TL_OP(FloorMod)), "int8x4(floormod(int32x4(a), int32x4(b)))");
-  // The interval of max(a, 0) is not negative, but a loaded value may have overflowed.
+  // max(a, 0) is not negative, but its operand is a loaded value, which may have overflowed.
   EXPECT_EQ(value(kInt32, [](Expr a, const Expr&) { return floordiv(max(a, make_int(0)), 3); }),
             "floordiv(max(x[0], 0), 3)");
 }
@@ -258,7 +258,7 @@ TEST(RangesOf, AxesLoopsAndLets) {
   EXPECT_EQ(ranges.of(j.get()), (ir::arith::Interval{0, 12}));
 }
 
-// -- Run: compared with 64-bit arithmetic truncated to the type.
+// -- Run: results are compared with 64-bit arithmetic truncated to the type.
 
 int64_t floor_div(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
@@ -319,7 +319,7 @@ const std::vector<std::pair<BinaryOp, Reference>> kOperations = {
     {BinaryOp::Mul, multiply},
     {BinaryOp::Shl, shift_left},
     {BinaryOp::BitXor, exclusive_or},
-    // The references of the operations below are signed.
+    // The reference functions of the operations below compute signed results.
     {BinaryOp::Shr, shift_right},
     {BinaryOp::Min, minimum},
     {BinaryOp::Max, maximum},

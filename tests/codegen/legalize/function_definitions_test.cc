@@ -70,7 +70,7 @@ std::vector<double> interpreted(ir::Intrinsic function, const std::vector<float>
   return values;
 }
 
-// In units in the last place of float32.
+// The error in units in the last place of float32.
 double error_of(double value, double exact) {
   const auto rounded = static_cast<float>(exact);
   if (value == double{rounded} || (std::isnan(value) && std::isnan(exact))) return 0;

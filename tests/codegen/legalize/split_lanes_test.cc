@@ -224,7 +224,7 @@ TEST_F(SplitLanes, LoadsUnderVectorConditionsAreLazy) {
   EXPECT_EQ(split(put_vector(y, i, make_select(inside, number(0, 2), vector_at(x, i, 2)))),
             "y[ramp(i, 1, 2)] = pack(select(i < j, 0.0, x[i]), "
             "select(i + 1 < j + 1, 0.0, x[i + 1]))\n");
-  // Nested in other operations.
+  // The select may be nested in other operations.
   EXPECT_EQ(split(put_vector(y, i,
                              number(1, 2) + make_select(inside, number(1, 2) * vector_at(x, i, 2),
                                                         number(0, 2)))),
@@ -321,7 +321,7 @@ TEST(SplitLanesRun, ComputesTheSame) {
                put(out, k + 12, make_lane(gathered * ramp(make_int(0), 8), k))),
       put_vector(out, make_int(20), guarded),
       put_vector(out, make_int(30), at(out, ramp(make_int(0), 3, 2))),
-      // Overlapping: 33 to 37 move to 34 to 38.
+      // The copy overlaps: elements 33 to 37 move to 34 to 38.
       make_store(out, {ramp(make_int(33), 5)}, vector_at(in, make_int(0), 5)),
       make_store(out, {ramp(make_int(34), 5)}, vector_at(out, make_int(33), 5)),
   });

@@ -103,7 +103,7 @@ TEST_F(VerifyDialect, Types) {
   EXPECT_EQ(broken(put(y_, zero_, make_cast(kFloat32, make_cast(kFloat16, at(n_, 0))))), "types");
   EXPECT_EQ(broken(put(y_, zero_, make_select(make_cast(kBool, at(n_, 0)), at(x_, 0), at(x_, 1)))),
             "types");
-  // If only memory may hold bfloat16, the type occurs in memory and in roundings alone.
+  // If only memory may hold bfloat16, the type occurs only in memory and in roundings.
   Dialect bfloats = halves_;
   bfloats.bfloat16 = true;
   const Expr bfloat = make_cast(b->type, at(x_, 0));

@@ -35,7 +35,7 @@ TEST(NearestHalf, AgreesWithTheCompiler) {
     if (is_nan(bits)) continue;
     const double value = half_to_float(bits);
     EXPECT_EQ(nearest_half(value), value);
-    // Between this half and the next: just below the midpoint, the midpoint, just above.
+    // Three values between this half and the next: the midpoint, and its neighbors on both sides.
     const double next = half_to_float(static_cast<uint16_t>(bits + 1));
     if (!std::isfinite(value) || !std::isfinite(next)) continue;
     const double middle = (value + next) / 2;
@@ -57,7 +57,7 @@ TEST(NearestHalf, EndsOfTheRange) {
   EXPECT_EQ(nearest_half(std::ldexp(1.1, -25)), std::ldexp(1.0, -24));
 }
 
-// Every float32 between two neighbors is rounded to the nearer one, a midpoint to the even one.
+// A float32 between two neighboring bfloat16 is rounded to the nearer one, a midpoint to the even.
 TEST(NearestBfloat, RoundsTheUpperHalfOfAFloat) {
   for (const uint32_t upper : {0u, 1u, 0x7fu, 0x80u, 0x3f80u, 0x3f81u, 0x7f7eu}) {
     const auto number = [](uint32_t bits) { return double{std::bit_cast<float>(bits)}; };
@@ -143,7 +143,7 @@ TEST_F(WidenStorage, CastsToHalfRoundOnce) {
   EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(d, 0))), "float32(float16(d[0]))");
   EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(n, 0))), "float32(float16(float32(n[0])))");
   EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(s, 0))), "float32(float16(float32(s[0])))");
-  // Exact: 8 bits fit into the 11 of a half's significand.
+  // The conversion is exact: 8 bits fit into the 11 bits of a half's significand.
   EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(c, 0))), "float32(c[0])");
   EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(u, 0))), "float32(u[0])");
   EXPECT_EQ(half_value(make_cast(kFloat16Stored, at(q, 0))), "float32(q[0: uint8] != uint8(0))");

@@ -281,7 +281,7 @@ TEST(MslPrint, Functions) {
   EXPECT_EQ(body_of(next, "metal -device=m3"), "y[0] = nextafter(x[0], x[1]);\n");
 }
 
-// precise:: has no functions of halves; exact functions do not need it.
+// precise:: has no functions of halves; functions that are exact anyway do not need precise::.
 TEST(MslPrint, FunctionsOfHalves) {
   const ir::Buffer x = global("x", Type::f(16), 8), y = global("y", Type::f(16), 8);
   const auto call = [&](ir::Intrinsic function) {

@@ -119,7 +119,7 @@ TEST(Legalize, CopiesOfSplitVectors) {
   EXPECT_NE(text.find("y[0] = v_4_1;\n"), std::string::npos) << text;
 }
 
-// An int8 texel with a variable lane: three rewrites, one read.
+// A variable lane of an int8 texel goes through three rewrites but is read once.
 TEST(Legalize, RewritesMeet) {
   const ir::Buffer t = texture("t", Type::i(8), 4, 4), y = global("y", Type::i(8), 8);
   TestKernel kernel;

@@ -1,4 +1,4 @@
-// Tests vectors of bools: a condition is as wide as its Select needs; all others are bytes.
+// Tests vectors of bools: a Select's condition is as wide as its values; all others are bytes.
 #include "codegen/opencl/vector_conditions.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using ir::Type;
 class VectorConditions : public ::testing::Test {
  protected:
   static std::string shaped(const Stmt& body) { return to_string(shape_vector_conditions(body)); }
-  // The condition of a Select between vectors of two lanes of that type.
+  // The condition of a Select between vectors of two lanes of `type`.
   static std::string condition(Type type, const Expr& c) {
     const Type vector = type.with_lanes(2);
     const Expr chosen = make_select(c, ir::make_const(1, vector), ir::make_const(0, vector));

@@ -321,7 +321,7 @@ TEST_P(HostCalls, ResolveSlotsByTheTable) {
                                             [](const HostCallMemory&) { return Status(); }),
               fails_with(StatusCode::InvalidArgument, "host_call: the memory is null"));
 }
-// Code that the queue or a submission calls must not stop it.
+// Code that runs as part of a submission must not wait for its queue, which would never finish.
 TEST_P(HostCalls, NativeCommandsMayNotWait) {
   if (!device().info().features.native_commands) GTEST_SKIP() << "takes no native commands";
   const auto commands = begin();

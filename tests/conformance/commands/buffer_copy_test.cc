@@ -1,11 +1,11 @@
-// Tests moves between host memory and buffers, and between buffers, to the byte: over alignment
-// classes of the offset and over lengths, with sentinels around.
+// Tests copies between host memory and buffers, and between buffers. Every byte is compared, for
+// many offsets and lengths, with sentinels around the data.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {
 namespace {
 
-// Lengths around the widths that drivers move by, and around pages.
+// Lengths close to the widths at which drivers copy, and to the size of a page.
 constexpr std::array<std::size_t, 16> kLengths = {1,  2,  3,  4,  5,   7,    8,    15,
                                                   16, 17, 31, 64, 255, 1021, 4096, 4099};
 constexpr std::array<std::size_t, 6> kOffsets = {0, 1, 2, 3, 4, 61};

@@ -1,4 +1,4 @@
-// Tests fills: patterns of 1, 2 and 4 bytes over alignment classes and lengths, with sentinels.
+// Tests fills with patterns of 1, 2 and 4 bytes, for many offsets and lengths, between sentinels.
 #include "tests/conformance/fixture.h"
 
 namespace texloom::hal::conformance {

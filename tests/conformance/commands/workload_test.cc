@@ -117,7 +117,7 @@ TEST_P(Workloads, OfNoNumbersRunConstantGroups) {
   expect_groups(index_over(Grid{3, 2, 1}), {}, {3, 2, 1});
 }
 
-// A workload also gives the numbers that the grid skips, up to the last one that it uses.
+// A workload has a number for each symbol up to the last one in the grid, also for unused symbols.
 TEST_P(Workloads, MayHaveNumbersThatTheGridSkips) {
   expect_groups(index_over(Grid{Size::symbol(2), 1, 1}), {100, 200, 3}, {3, 1, 1});
 }

@@ -99,7 +99,7 @@ TEST_P(Profiles, HaveALaneForEachQueue) {
   EXPECT_EQ(found[0].name, "fill");
 }
 
-// The host's part of a submission: starting it and waiting for it.
+// The host's spans of a submission are its start and the wait for its end.
 TEST_P(Profiles, SayWhatTheQueueDid) {
   const auto commands = begin();
   TL_ASSERT_OK(advance(*commands));

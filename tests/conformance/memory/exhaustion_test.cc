@@ -304,7 +304,7 @@ TEST_P(Pressure, WorkUnderWayIsWaitedFor) {
   later.join();
 }
 
-// --- A single allocation, whatever the device's memory
+// --- Single allocations of the largest allowed size
 
 class LargeBuffers : public On<> {};
 TL_ON_EVERY_DEVICE(LargeBuffers);

@@ -161,7 +161,7 @@ TEST_P(TextureViews, ThatOverlapAreNotCopiedOntoEachOther) {
   EXPECT_THAT(begin()->copy_texture(view_, {0, 0}, view_, {1, 1}, {2, 2}),
               fails_with(StatusCode::InvalidArgument, "of one texture"));
   TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, *other, {0, 2}, {5, 2}));
-  // Side by side in one texture.
+  // Regions side by side in one texture do not overlap.
   TL_EXPECT_OK(begin()->copy_texture(view_, {0, 0}, view_, {2, 0}, {2, 4}));
 }
 
