@@ -72,7 +72,7 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
         print(f"{target}: did not run ({status.returncode}); see {log}")
         return 1
     runs, coverage, kept = map(int, last.groups())
-    # Slow units only came close to the time limit.
+    # Files named slow-unit are texts that only came close to the time limit.
     new = sorted(f for f in set(findings.iterdir()) - known if "-slow-unit-" not in f.name)
     print(
         f"{target:<10} {runs:>12,} inputs in {time.monotonic() - begin:.0f} s on {jobs} processes, "

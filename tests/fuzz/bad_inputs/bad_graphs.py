@@ -104,7 +104,7 @@ def concatenation_of_a_taken_name() -> None:
     def two(x: te.Tensor) -> list[te.Tensor]:
         return list(te.compute(x.shape, lambda i: (x[i] + 1.0, x[i] - 1.0), name="two"))
 
-    g.node("y", two, [x], one_block, {"global": ("global",) * 3})  # it makes y.0 and y.1
+    g.node("y", two, [x], one_block, {"global": ("global",) * 3})  # the node makes y.0 and y.1
     g.concat("y", [x, x], 0)  # wrong
 
 

@@ -235,7 +235,7 @@ def symbolic_copy() -> tuple:
 
 
 def two_sources() -> tuple:
-    """Return X, P and Q of X, Y = Q - P, and a schedule with Y's axis bound to blocks."""
+    """Return X, P and Q that read X, Y = Q - P, and a schedule with Y's axis bound to blocks."""
     x = te.placeholder((8,), name="X")
     p = te.compute((8,), lambda i: x[i] * 2, name="P")
     q = te.compute((8,), lambda i: x[i] + 1, name="Q")

@@ -39,7 +39,7 @@ def extent_that_no_argument_tells() -> None:
 
 
 def doubled_rows() -> tuple[te.Tensor, te.Tensor, tvm.te.schedule.Schedule]:
-    """Return doubled rows whose length only the call determines."""
+    """Return doubled rows whose length is known only at the call."""
     n = te.var("n")
     x = te.placeholder((8, n), name="X")
     y = te.compute((8, n), lambda i, j: x[i, j] * 2, name="Y")

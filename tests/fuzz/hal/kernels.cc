@@ -128,7 +128,7 @@ bool copy_texels_model(const Launch& launch) {
   return true;
 }
 
-// Reads the texel at an origin given by constants; zeros outside.
+// Reads the texel at an origin given by constants, or zeros if that is outside the image.
 Status gather(const WorkGroup& group) {
   if (number_of(group) != 0) return {};
   const std::array<std::uint32_t, 4> texel = group.texture(0).image.read<std::uint32_t>(

@@ -111,7 +111,7 @@ struct CommandModel {
   enum class Kind : std::uint8_t { Dispatch, Transfer, Update, Native, HostCall, Barrier };
   Kind kind = Kind::Barrier;
   std::vector<Touch> touches = {};
-  // Returns false if it ends the submission.
+  // Returns false if the command ends the submission.
   std::function<bool(const Table&)> run = {};
 };
 
@@ -123,7 +123,7 @@ struct CommandsModel {
   bool finished = false, submitted = false;
   bool lacks_barrier = false;
   std::vector<CommandModel> commands = {};
-  std::vector<CallModel> calls = {};                   // those with slots
+  std::vector<CallModel> calls = {};                   // calls with slots
   std::vector<std::shared_ptr<Memory>> memories = {};  // memory named directly
   std::vector<Touch> touched = {};                     // since the last barrier
 };
@@ -136,7 +136,7 @@ struct CallbackModel {
 struct SemaphoreModel {
   std::string name = {};
   std::shared_ptr<Semaphore> handle = {};
-  std::optional<std::uint64_t> queue;  // the queue that signals it; none: the host does
+  std::optional<std::uint64_t> queue;  // the queue that signals; none: the host signals
   std::uint64_t value = 0;
   bool failed = false;
   std::uint64_t promised = 0;  // the highest value that submissions will signal
@@ -178,7 +178,7 @@ struct QueueModel {
 };
 
 struct ImportModel {
-  std::shared_ptr<Bytes> memory = {};  // larger than the import, for its alignment
+  std::shared_ptr<Bytes> memory = {};  // larger than the import, to align it
   std::shared_ptr<std::atomic<int>> released = std::make_shared<std::atomic<int>>(0);
 };
 

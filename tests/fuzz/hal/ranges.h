@@ -26,7 +26,7 @@ inline bool meet(const ByteRange& a, const ByteRange& b) {
 }
 
 Touch bytes_touched(const Memory& memory, std::uint64_t begin, std::uint64_t bytes, bool writes);
-// A view counts whole rows.
+// For a view, whole rows count as touched.
 Touch texels_touched(const TextureInfo& texture, Offset2D origin, Extent2D extent, bool writes);
 
 // Rows of bytes in copies between buffers and textures.
@@ -35,7 +35,7 @@ struct Rows {
   std::uint64_t begin = 0, pitch = 0, row_bytes = 0, count = 0;
 };
 Rows rows_of(const TextureInfo& texture, Offset2D origin, Extent2D extent);
-// Whether they share a byte.
+// Whether the two share a byte.
 bool meet(const Rows& a, const Rows& b);
 void copy_rows(const Rows& from, const Rows& to);
 

@@ -8,7 +8,7 @@
 namespace texloom::hal::fuzz {
 namespace {
 
-// Whether every point that it waits for is reached or failed.
+// Whether every point that the submission waits for is reached or failed.
 bool can_run(const SubmissionModel& submission) {
   bool open = false;
   for (const PointModel& wait : submission.waits) {

@@ -87,7 +87,7 @@ class World {
   std::string name(const char* kind) { return fmt::format("{}{}", kind, next_name_++); }
   QueueModel* find_queue(std::uint64_t number);
 
-  // Runs in the model everything that can run.
+  // Runs all submissions of the model that can run.
   void advance();
   // Signals or fails everything that submissions wait for, and waits for all queues.
   void settle();

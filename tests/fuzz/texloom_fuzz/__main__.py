@@ -20,7 +20,7 @@ from .reduce import Reducer
 from .workers import Lost, Workers, processors
 
 NAME = re.compile(r"'[^']*'")
-LIMIT = 120.0  # seconds for one program; longer than any needs, even on a busy machine
+LIMIT = 120.0  # seconds for one program; no program needs as long, even on a busy machine
 REDUCTION = 120.0  # seconds to reduce a failing program
 
 

@@ -50,7 +50,7 @@ class Caches:
                 self.cache_read(cache, readers)
 
     def named_readers(self, source: Stage) -> list[Stage]:
-        """Return the readers that a directive may name; a scan's are its parts."""
+        """Return the readers that a directive may name: all but scans."""
         return [s for s in self.computation.readers_of(source) if s.scan is None]
 
     def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
@@ -75,7 +75,7 @@ class Caches:
         stage.tile = replace(stage.tile, intrinsic="", reduction=())
 
     def cache_write(self, stage: Stage, shape: Shape) -> Stage:
-        """Add a stage that computes the values for the old stage to store; return it.
+        """Add and return a stage that computes the values, which the old stage only stores.
 
         The new stage has axes of these extents.
         """

@@ -29,7 +29,7 @@ class Case:
     script: str
     text: str
     features: set[str] = field(default_factory=set)
-    may_read_outside: bool = False  # the compiler may refuse it for this (TL3020)
+    may_read_outside: bool = False  # the compiler may refuse such a read (TL3020)
 
     @property
     def copies(self) -> bool:

@@ -291,7 +291,7 @@ class Computation:
         elif how == "arg_max":
             target = f"{self.script.name('R')}, {var}"
             expression = f"{how}(({names[0]}.astype('int32'), {value.text}), {options})"
-        # Parameters give the reduction's axes, which are variables of the script, short names.
+        # Parameters are short names for the reduction's axes, which are variables of the script.
         own = ", ".join(f"{var}_{name}" for name in names)
         function = f"lambda {', '.join(names)}: lambda {', '.join(a.name for a in axes)}: "
         body = f"({function}{expression})({own})"

@@ -50,7 +50,7 @@ def copy(c: Computation) -> None:
 
 
 def chain(c: Computation) -> None:
-    """A chain of stages that each read all of the previous one, so that any can be an argument."""
+    """A chain: each stage reads all of the previous stage, so any stage can be an argument."""
     rng = c.rng
     shape = [extent(rng.choice([1, 2, 4, 4, 8])) for _ in range(rng.randint(1, 3))]
     if rng.random() < 0.3:

@@ -18,7 +18,7 @@ OUTSIDE = "index: outside where nothing is computed"
 class Axis:
     """A data or reduction axis with the values begin to begin + extent - 1.
 
-    An axis of a tensor that is larger than what its readers need has `whole` values, from 0.
+    If the tensor is larger than its readers need, the axis has `whole` values, from 0.
     """
 
     name: str
@@ -154,7 +154,7 @@ def random_read(
 ) -> tuple[str, set[str]]:
     """Return the text of a read, and the forms of its indices; prefers unused axes.
 
-    `shape` has the extents of the elements that may be read, and `first` the index of the first.
+    The elements that may be read form a box with extents `shape` that begins at index `first`.
     """
     left = list(axes)
     rng.shuffle(left)

@@ -28,7 +28,7 @@ class Operand:
 
     axes: tuple[str, ...]
     outer: tuple[str, ...] = ()
-    shifts: tuple[int, ...] = (0,)  # along the last axis; one read for each
+    shifts: tuple[int, ...] = (0,)  # along the last axis; one read per shift
 
 
 @dataclass(frozen=True)
@@ -299,7 +299,7 @@ class IntrinsicWriter:
         return shape, [self.whole[axis] for axis in self.reduced]
 
     def line(self, var: str, shape: Shape, axes: Iterable[str], body: str) -> None:
-        """Write the line of a compute; also over the batch, if there is one."""
+        """Write the line of a compute, whose axes include the batch, if there is one."""
         names = ", ".join([*("b" for _ in self.batch), *axes])
         self.add(f'{var} = te.compute({listed(shape)}, lambda {names}: {body}, name="{var}")')
 

@@ -66,7 +66,7 @@ def run_job(job: Job) -> Result:
 
 
 def as_drawn(outcome: Outcome, may_read_outside: bool = False) -> Outcome:
-    """Treat as failures a program without values, and a refusal whose code is not expected."""
+    """Count a program without values, and a refusal with an unexpected code, as failures."""
     if outcome.kind == "unsound":
         return Outcome("drawn without values", outcome.detail)
     code = outcome.detail.partition(" ")[0]

@@ -91,7 +91,7 @@ class StageLoops:
     ) -> tuple[Loop, Loop]:
         if loop.extent is None or loop.extent % (factor or nparts):
             self.whole = False
-        # A part shrinks with its parent, unless it or a part of it is bound.
+        # A part of a shorter loop is shorter, unless the part is bound or has a bound part.
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
         outer.order, inner.order = (*loop.order, 0), (*loop.order, 1)
@@ -128,7 +128,7 @@ class StageLoops:
         made[3].lane = y.lane
         if any(each.extent is None or each.extent % n for each, n in ((x, fx), (y, fy))):
             self.whole = False
-        # Adjacent at first, so that the four parts take the places of the two.
+        # `x` and `y` are adjacent, so the four parts take their two places.
         at = self.loops.index(x)
         self.loops[at : at + 2] = made
         self.script.features.add("tile")

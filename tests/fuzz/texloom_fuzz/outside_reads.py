@@ -33,8 +33,8 @@ def note(computation: Computation, features: set[str]) -> None:
 def may_read_outside(computation: Computation) -> bool:
     """Whether a stage that could read outside of a tensor may be computed at unneeded points.
 
-    That happens if its readers have symbolic extents or another layout, or if whole texels are
-    written. The program is refused if such a point would read outside.
+    Such points are computed if the readers have symbolic extents or another layout, or if whole
+    texels are written. The program is refused if such a point would read outside.
     """
 
     def is_loose(stage: Stage) -> bool:

@@ -23,7 +23,7 @@ class ScanSchedule:
         self.whole = whole  # the whole result is needed
         self.blocks = rng.random() < 0.5
         self.threads = rng.choice([1, 2, 3, 4, 8])
-        # Along the columns that remain after threads along x.
+        # The tag of the columns that remain after threads along x are bound.
         self.rest = "blockIdx.x" if self.blocks else rng.choice(["", "", "vthread", "threadIdx.y"])
         if not scan.is_constant and not self.blocks:
             self.rest = ""
@@ -110,7 +110,7 @@ class ScanSchedule:
         if not middle.reductions:
             choices.append("inline")
         if several_blocks and middle.reductions and reader == host:
-            choices.append("launch")  # each block reads values of the others
+            choices.append("launch")  # each block reads values of other blocks
         if not self.blocks and self.scan.is_constant:
             choices += ["shared", "shared"]
         how = self.rng.choice(choices)

@@ -86,7 +86,7 @@ class ScanWriter:
         return text
 
     def state_before(self, state: str) -> Value:
-        """Read an element of an earlier row: one that the inits have, or a guarded one."""
+        """Read an element of an earlier row, guarded if that row may precede all rows."""
         rng = self.c.rng
         back = rng.randint(1, self.first)
         guarded = rng.random() < 0.15

@@ -35,7 +35,7 @@ class SharedReductions:
                 self.predicate(stage, tag, loop.extent)
 
     def rows_of_blocks(self, stage: Stage) -> None:
-        """Give each row of a block an element, and its columns the steps, as TVM's topi does.
+        """Give each row of threads an element, and its columns the steps, as TVM's topi does.
 
         The steps may be those of a stage that the elements read.
         """
@@ -55,7 +55,7 @@ class SharedReductions:
         rng, threads = self.rng, self.threads[stage.root()]
         around = {each.tag for _, each in stage.enclosing if each.tag.startswith("thread")}
         tags = [t for t in THREAD_TAGS if threads.get(t, 1)]
-        if stage.attached_scope == "local":  # no two threads along this axis have one element
+        if stage.attached_scope == "local":  # threads along this axis have different elements
             tags = [t for t in tags if t not in around]
         if not tags:
             return
@@ -73,7 +73,7 @@ class SharedReductions:
             self.predicate(stage, tag, loop.extent)
 
     def bind(self, stage: Stage, tag: str, room: int, count: int = 0) -> Loop | None:
-        """Bind a reduction loop inside all data loops, of `count` steps unless that is 0."""
+        """Bind a reduction loop inside all data loops; a nonzero `count` is its number of steps."""
         loops = stage.loops
         free = [each for each in loops.free() if each.reduction and each.extent]
         if not count:

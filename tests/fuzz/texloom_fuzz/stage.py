@@ -61,14 +61,14 @@ class Stage:
     reductions: list[Extent] = field(default_factory=list)
     magnitude: float = 8  # no value is larger, unless it wrapped
     region: Region | None = None  # the elements that have a value, if not all
-    outside: bool = False  # reads outside of a tensor where no element has a value
+    outside: bool = False  # may read outside of a tensor, for elements without a value
     is_input: bool = False
     is_output: bool = False
     is_cache: bool = False
     is_extern: bool = False  # computed by a statement, which binds its own threads
-    scan: Scan | None = None  # whose result it is
+    scan: Scan | None = None  # the scan that computes it
     tile: Tile | None = None
-    row_major: bool = False  # an intrinsic relies on its layout
+    row_major: bool = False  # an intrinsic relies on this layout
     read_whole: bool = False  # every element is read, by a reader that must not be inlined
     conditional: bool = False  # a reduction that leaves steps out
     factored: bool = False  # combines the partial results of rfactor
@@ -92,7 +92,7 @@ class Stage:
 
     @property
     def first(self) -> list[int]:
-        """The first index along each axis of those elements; empty if all are 0."""
+        """The first index of `readable` along each axis; empty if all are 0."""
         return [] if self.region is None else self.region.first
 
     def limited_to(self, region: Region, outside: bool) -> Stage:
@@ -106,7 +106,7 @@ class Stage:
 
     @property
     def texture(self) -> bool:
-        """Whether its result is in an image."""
+        """Whether the stage's result is in an image."""
         return "texture" in self.scope + self.bound_scope
 
     @property
@@ -118,16 +118,16 @@ class Stage:
 
     @property
     def has_own_kernels(self) -> bool:
-        """Whether it cannot be attached, and others cannot be attached to it."""
+        """Whether the stage cannot be attached, and no stage can be attached to it."""
         return self.is_extern or self.scan is not None
 
     def path(self) -> list[tuple[Stage, Loop]]:
-        """The loops that enclose its value; its own are last."""
+        """The loops that enclose the stage's value; the stage's own loops are last."""
         own = [] if self.loops is None else self.loops.loops
         return self.enclosing + [(self, loop) for loop in own]
 
     def root(self) -> Stage:
-        """The stage whose kernel computes it."""
+        """The stage whose kernel computes this stage."""
         return self if self.host is None else self.host.root()
 
 
@@ -138,7 +138,7 @@ class Value:
     text: str
     magnitude: float
     inputs: list[Stage]
-    outside: bool = False  # an element that is not in its tensor, where nothing is computed
+    outside: bool = False  # may read outside of a tensor, where nothing is computed
 
 
 def union(a: list[Stage], b: list[Stage]) -> list[Stage]:

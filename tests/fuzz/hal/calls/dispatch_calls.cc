@@ -274,7 +274,7 @@ Argument draw_argument(World& world, const KernelParam& param, const DeviceLimit
   Argument argument;
   bool texture = std::holds_alternative<TextureParam>(param);
   if (world.random.chance(2)) texture = !texture;
-  // Takes the first of a few draws that fits, else the last one.
+  // Takes the first draw that fits; after a few draws, takes the last one anyway.
   for (unsigned tries = world.random.chance(8) ? 1 : 12; tries > 0; --tries) {
     Place place;
     if (texture) {

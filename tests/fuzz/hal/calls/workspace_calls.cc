@@ -100,7 +100,7 @@ void acquire(World& world, const Desc& desc, bool valid,
   check_statistics(world);
 }
 
-// Fills a buffer on its first use; reads it then and later.
+// Fills a buffer on its first use; reads the buffer on every use.
 void use(World& world, LeaseModel<Buffer>& lease) {
   const std::shared_ptr<Buffer>& buffer = lease.lease.object();
   const auto commands = world.device.create_command_buffer();
