@@ -58,11 +58,11 @@ TEST(CompileGraph, AConversionIsInsertedOnceForItsReaders) {
   // The conversion belongs to no node.
   const auto& nodes = compiled.package.variants.front().nodes;
   EXPECT_EQ(nodes.size(), plan_of(compiled).steps.size());
-  EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 0U), 2);  // its allocation and its launch
+  EXPECT_EQ(std::count(nodes.begin(), nodes.end(), 0U), 2);  // allocation and launch of node 0
   EXPECT_GT(std::count(nodes.begin(), nodes.end(), std::nullopt), 0);
 }
 
-// The middle of a chain is faster in a texture, but that must pay for two conversions.
+// The middle of a chain is faster in a texture, but two conversions must cost less than that gains.
 TEST(CompileGraph, AStorageChangesOnlyWhereThatPays) {
   for (const double gain : {0.0, 1e6}) {
     Graph graph = empty_graph();
@@ -104,7 +104,7 @@ TEST(CompileGraph, OnlyTexturesThatMayShareAnImageHaveOrigins) {
           origins += texture->origin == hal::TextureOrigin::Zero ? '0' : 'x';
       }
     }
-    // x is an argument, a a temporary, b an argument. With exact images, both are one kernel.
+    // x and b are arguments; a is a temporary. With exact images, both nodes share one kernel.
     EXPECT_EQ(origins, exact ? "00" : "0xx0");
     EXPECT_TRUE(runtime::validate(plan_of(compiled)).ok());
   }
@@ -136,8 +136,8 @@ TEST(CompileGraph, PartsOfAConcatenationLieInTheResult) {
   }
 }
 
-// A kernel must not read and write one image, so that a part which is computed from another is
-// copied; buffers have no such rule.
+// A kernel must not read and write one image, so a part that is computed from another part is
+// copied. Buffers have no such rule.
 TEST(CompileGraph, APartComputedFromAnotherIsCopiedInTextures) {
   for (const Choices& choices : {kTextureOnly, kBufferOnly}) {
     Concatenated net;

@@ -1,4 +1,4 @@
-// The values of float32 constants in graphs that are read from text, which has none.
+// Sets float32 constants of graphs that are read from text: the text form has no values.
 #pragma once
 
 #include <algorithm>

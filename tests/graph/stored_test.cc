@@ -21,7 +21,7 @@ Stored stored(const std::string& scope, const std::string& layout, const Shape& 
   return stored_as(storage, shape, type, ir::Target(), "t", {});
 }
 
-// The layout of a tensor whose size each run decides is open, and is not folded.
+// A tensor whose size is known only at the run has an open layout, which is not folded.
 TEST(StoredAs, OpenSizes) {
   const Stored by_rule = stored("texture", "", kOpen);
   EXPECT_TRUE(by_rule.is_open && by_rule.is_texture() && by_rule.is_by_rule());

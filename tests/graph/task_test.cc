@@ -1,4 +1,4 @@
-// Tests tasks: their text, and identities that depend on nothing else.
+// Tests the text of tasks, and that a task's identity depends only on its text.
 #include "graph/task.h"
 
 #include <gmock/gmock.h>

@@ -168,8 +168,8 @@ std::string renamed(const std::string& text, const std::string& name) {
   return result;
 }
 
-// Replaces each child of each kind, one at a time: the new node has it in the same place and is
-// otherwise the same.
+// Replaces each child of each kind, one at a time: the new node has the new child in that place and
+// is otherwise equal.
 TEST(MapChildren, RebuildsWithEachChild) {
   const Leaves l;
   for (const Expr& old : {l.i, l.j, l.n, l.p, l.x, l.y, l.z, l.v}) {

@@ -52,8 +52,8 @@ inline void expect_round_trip(const Lowering& lowering, ir::PrintOptions options
   ir::expect_round_trip(lowering.program, options);
 }
 
-// Runs the passes up to the named one. Checks that the program round-trips through text after each,
-// and that the text of the schedule lowers to the same program.
+// Runs the passes up to the named one. Checks that the program round-trips through text after each
+// pass, and that the text of the schedule lowers to the same program.
 inline void run_to(Lowering& lowering, std::string_view last) {
   expect_round_trip(lowering, {.locations = true});
   const Lowering first = lowering;

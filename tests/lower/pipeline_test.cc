@@ -77,7 +77,7 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
   EXPECT_EQ(result.program.kernels.size(), 1U);
 }
 
-// The time of a group is the sum of its steps, and its row comes first.
+// A group's time is the sum of its steps' times, and the group's row precedes its steps' rows.
 TEST_F(Pipeline, TimesRows) {
   Lowering lowering = lowering_of(te, {a, b});
   std::vector<PassTime> times;

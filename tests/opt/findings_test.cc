@@ -69,7 +69,7 @@ TEST(Findings, MisspelledExpectations) {
     EXPECT_THAT(unmet({}, text), ElementsAre("p.tl:1: 'expected-' does not begin an expectation"))
         << text;
   }
-  // Outside a comment it is just a string.
+  // Outside a comment, the words are just a string.
   EXPECT_THAT(unmet({}, "\"expected-error\""), IsEmpty());
 }
 

@@ -127,7 +127,7 @@ TEST(Schedule, SetBodyIsBounded) {
             "TL3018 te.py:4: the expression of 'B' has m");
 }
 
-// A schedule is a value.
+// A change to a copy of a schedule does not change the original.
 TEST(Schedule, CopiesAreIndependent) {
   const Tensor a = placeholder("A", {4}), b = plus_one(a, "B");
   Te te({b});

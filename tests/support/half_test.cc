@@ -22,7 +22,7 @@ TEST(Half, EveryNumberIsExactAndComesBack) {
       EXPECT_TRUE(std::isnan(float_of_half(half_of_float(value))));
       continue;
     }
-    // A float's exponent is 112 higher; subnormal values follow from their position.
+    // A float's exponent is 112 higher than a half's; a subnormal half is a multiple of 2^-24.
     float expected = std::ldexp(static_cast<float>(fraction), -24);
     if (exponent != 0) expected = std::bit_cast<float>((exponent + 112) << 23 | fraction << 13);
     if (exponent == 0x1f) expected = std::numeric_limits<float>::infinity();
@@ -32,7 +32,7 @@ TEST(Half, EveryNumberIsExactAndComesBack) {
   }
 }
 
-// Between each half and the next: below the midpoint, at it (to even), and above it.
+// Between each half and the next, rounds values below, at (to even) and above the midpoint.
 TEST(Half, RoundsToNearestAndTiesToEven) {
   for (std::uint16_t half = 0; half < 0x7c00; ++half) {
     const auto next = static_cast<std::uint16_t>(half + 1);

@@ -58,7 +58,7 @@ struct RowSums {
   });
 };
 
-// The oracle's loops have no caches and splits.
+// The oracle's loops have neither caches nor splits.
 TEST(Unscheduled, Loops) {
   const RowSums rows;
   Te te({rows.b});

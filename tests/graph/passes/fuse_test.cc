@@ -52,7 +52,7 @@ Graph random_graph(unsigned seed) {
   return graph;
 }
 
-// Calls a function with each operator that is not fused, and each member of those that are.
+// Calls a function with each operator that is not fused, and each member of a fused operator.
 template <class F>
 void for_each_single(const Graph& graph, const F& use) {
   for (const Node& node : graph.nodes) {

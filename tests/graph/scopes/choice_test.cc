@@ -56,7 +56,7 @@ double priced(const ChoiceProblem& problem, const Options& options) {
   return cost;
 }
 
-// The cheapest of all combinations; of equal ones, the first.
+// The cheapest of all combinations; the first one if several cost the same.
 std::pair<double, Options> by_enumeration(const ChoiceProblem& problem) {
   Options options(problem.nodes.size(), 0), best = options;
   double least = priced(problem, options);

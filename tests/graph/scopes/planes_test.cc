@@ -28,7 +28,7 @@ TEST(Planes, AFoldHasTheExtentThatThePlannerCounts) {
   }
 }
 
-// Pictures and channels are two digits of a plane's number; a fold cuts only one.
+// A plane's number combines a picture and a channel; a fold can split only one of them.
 TEST(Planes, TwoDigitsHaveNoFold) {
   EXPECT_FALSE(
       folded(ir::texture_layout({2, 7, 5, 6, 4}, ir::TextureRule::Activation), 2).has_value());

@@ -77,7 +77,7 @@ TEST_F(ModularTest, Expressions) {
   EXPECT_EQ(of(x + 1), Modular::everything());
 }
 
-// Truncating division gives information only if it is exact; its remainder always does.
+// A truncated quotient has known factors only if the division is exact; a remainder always has.
 TEST_F(ModularTest, TruncatingDivision) {
   using Op = BinaryOp;
   EXPECT_EQ(of(binary(Op::Div, x * 12 + 6, 3)), Modular::of(4, 2));

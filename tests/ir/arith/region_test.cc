@@ -59,7 +59,7 @@ TEST_F(RegionTest, Divisions) {
   EXPECT_EQ(of(floormod(x * 8 + r, 16)), "floormod(x, 2) * 8 .. floormod(x, 2) * 8 + 7");
   EXPECT_EQ(of(floormod(x + r, 8)), "0 .. 7");
   EXPECT_EQ(of(floormod(x * 16 + r, 8)), "0 .. 7");
-  // Within one multiple of the divisor the remainder grows with its operand.
+  // Between two multiples of the divisor, the remainder grows with its operand.
   running[r] = {make_int(9), make_int(11)};
   EXPECT_EQ(of(floormod(r + x * 4, 4)), "1 .. 3");
   EXPECT_EQ(of(floormod(r + x, 4)), "0 .. 3");

@@ -190,7 +190,7 @@ TEST_F(Faults, ImageReadAndWritten) {
                               "image (k.py:2)"));
 }
 
-// Two tensors of one image are read and written; separate images are allowed.
+// Reading one tensor and writing another is a fault if both share an image.
 TEST_F(Faults, SharedImageReadAndWritten) {
   threads = 1;
   const Layout row = texture_layout({1, 1, 4}, TextureRule::Activation);

@@ -147,7 +147,7 @@ TEST_F(InterpretArguments, AreChecked) {
   }
   program.params = {texture("t", kInt32, 2, 2)};
   EXPECT_THAT(interpret(program, {{&wide}}), IsEmpty());
-  EXPECT_THROW(interpret(program, {{&wide, 1, 0}}), InternalError);  // it has no origin
+  EXPECT_THROW(interpret(program, {{&wide, 1, 0}}), InternalError);  // t has no origin
 }
 
 TEST_F(InterpretArguments, NodesOfStageTe) {

@@ -54,7 +54,7 @@ TEST(IndexMap, DistributedMapsAreLayouts) {
   EXPECT_EQ(to_string(layout),
             "texture[(d0, d1, d2, d3) -> rows=(d0, d1/4, d2), cols=(d3), lanes=(d1%4)]");
   EXPECT_EQ(distribute(as_map(layout), {1, 2}, MemoryObject::Image2d), layout);
-  // The layout follows, too, from the caller's shape, [2, 2, 5, 5, 4], in scope "texture".
+  // The layout also follows from the caller's shape, [2, 2, 5, 5, 4], in scope "texture".
   const IndexMap map = packed({2, 6, 5, 5});
   const Layout natural = texture_layout(map.new_shape(), TextureRule::Activation);
   EXPECT_TRUE(same_places(*compose(map, natural), layout));

@@ -195,7 +195,7 @@ TEST(Target, CheckedKernelsAreAskedFor) {
   EXPECT_EQ(to_string(parse("opencl -checked=1")), "opencl -checked=1");
 }
 
-// The class is the preset's, if the text does not state it.
+// If the text states no class, the preset's class applies.
 TEST(Target, DeviceClasses) {
   using enum DeviceClass;
   EXPECT_EQ(parse("opencl").device_class, Cpu);

@@ -21,7 +21,7 @@ void round_trip(const Program& program, PrintOptions options = {}) {
 }
 
 // A program that binds all variables of an expression, and a new variable to the expression itself.
-// In stage legalized they are in a kernel.
+// In stage legalized, a kernel contains the bindings.
 Program program_of(const Expr& e, ProgramStage stage = ProgramStage::Loops) {
   Program program;
   program.name = "p";
@@ -398,7 +398,7 @@ TEST(Parse, Layouts) {
     round_trip(allocated(make_buffer("A", kFloat32, {}, scope)));
     round_trip(allocated(make_buffer("A", kBool, {3, 5}, scope)));
   }
-  // More pieces than the axis needs.
+  // The layout has more columns than the axis needs.
   Layout wide = linear_layout({6});
   wide.cols = {{0, 4, 3}, {0, 1, 4}};
   EXPECT_EQ(to_string(wide), "buffer[(d0) -> cols=(d0/4%3, d0%4)]");

@@ -320,7 +320,7 @@ TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
   EXPECT_THAT(in_loops(100, 2, floordiv(i, 1) + (j - i) * 100), testing::SizeIs(1));
   // Terms that cancel.
   EXPECT_THAT(in_loops(100, 128, i + j - i), IsEmpty());
-  // Terms that a min or max shares with its neighbors.
+  // Terms that also occur in the min or max beside them.
   EXPECT_THAT(in_loops(8, 16, i - min(i, j)), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, max(i, j) - i), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, j - max(i, j) + 7), IsEmpty());

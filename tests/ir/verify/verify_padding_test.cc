@@ -83,7 +83,7 @@ TEST(VerifyPadding, InTheFirstAndLastIterations) {
               HasSubstr(kUnknown));
 }
 
-// Lanes that no condition selects, and variables of other types.
+// The verifier claims nothing about lanes at variable indices and about int64 conditions.
 TEST(VerifyPadding, WhereNothingIsClaimed) {
   const std::string texel = "let v: float32x4 = texture2d.load(T, x=1, y=bx: float32x4) ";
   const auto given = [&](std::string_view value) {

@@ -42,7 +42,7 @@ TEST_F(IterationCount, OfALoopThatEndsBeforeItBegins) {
             (Count{0, true}));
 }
 
-// i * 8 + j < 33: four whole rows of eight, and one.
+// i * 8 + j < 33 holds for four whole rows of eight iterations, and for one more iteration.
 TEST_F(IterationCount, OfWhatTheConditionLets) {
   const Expr inside = less(i * make_int(8) + j, make_int(33));
   EXPECT_EQ(in_both.under(inside).count(), (Count{33, true}));

@@ -122,8 +122,8 @@ TEST_F(EqualIndicesTest, DivisorsThatDiffer) {
   EXPECT_FALSE(agree(by_loop, by_loop, tx));
 }
 
-// Random checks: reported equalities hold for all pairs of points whose indices are equal, and
-// there is no such pair where none is reported.
+// Random checks: reported equalities hold for all pairs of points whose indices are equal; if the
+// analysis says that no such pair exists, there is none.
 TEST_F(EqualIndicesTest, NeverSaysWhatIsWrong) {
   std::mt19937 random(7);
   const auto pick = [&](int low, int high) {

@@ -1,6 +1,6 @@
-// Matrix products and convolutions through buffers, textures and folded textures, with tiles that
-// divide the extents and tiles that do not: the loops of interior tiles contain no divisions and no
-// index tests. To print the table, run build/tests/lower_tests --gtest_filter='InnerLoops.*'
+// The loops of interior tiles contain no divisions and no index tests, in matrix products and
+// convolutions through buffers, textures and folded textures, whether or not tiles divide the
+// extents. To print the table, run build/tests/lower_tests --gtest_filter='InnerLoops.*'
 
 #include <gtest/gtest.h>
 

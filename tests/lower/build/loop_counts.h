@@ -13,7 +13,7 @@ namespace texloom::lower::testing {
 // partition_loops makes, are the border and do not count.
 struct LoopCounts {
   int loops = 0;
-  int divisions = 0;  // and remainders, of integers
+  int divisions = 0;  // of integers, with remainders
   int tests = 0;      // index comparisons in guards and selects
 };
 

@@ -87,7 +87,7 @@ TEST_P(RandomLoops, OfThreeStages) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomLoops, ::testing::Range(0U, 40U));
 
-// A product whose reduction steps are launches, or the steps of each row; the rows form a triangle.
+// Each launch is one step of a reduction: of all rows, or of one row. The rows form a triangle.
 TEST(HostLoops, OfATriangle) {
   const Tensor a = placeholder("A", {6, 6});
   const Tensor c = compute("C", {6, 6}, [&](const Exprs& i) {

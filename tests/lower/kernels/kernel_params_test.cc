@@ -55,7 +55,7 @@ class KernelParams : public ::testing::Test {
   Buffer t = image("t"), u = image("u");
 };
 
-// Buffers in order of first use, read ones first, then written ones.
+// Parameters are in order of first use: first the buffers that are read, then the written ones.
 TEST_F(KernelParams, Order) {
   EXPECT_EQ(params(make_seq({put(y, i, at(b, i) + at(a, i)), put(z, i, at(b, i))})),
             "b read, a read, y write, z write");
@@ -169,7 +169,7 @@ TEST_F(KernelParams, Images) {
             "TL4006 te.py:4: the kernel 'k' writes 2 textures; t");
   target.gpu().max_image_writes = 2;
   EXPECT_EQ(refused(writes_two), "");
-  // Only textures count, not buffers.
+  // Only textures count toward these limits, not buffers.
   target.gpu().max_image_reads = 0;
   target.gpu().max_image_writes = 0;
   EXPECT_EQ(refused(put(y, i, at(a, i))), "");

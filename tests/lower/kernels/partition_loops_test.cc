@@ -102,7 +102,7 @@ TEST(PartitionLoops, CutsBothEndsOff) {
             "}\n");
 }
 
-// For a vector, the first and the last lane decide.
+// A vector is in the interior if its first and its last lane are.
 TEST(PartitionLoops, Vectors) {
   EXPECT_EQ(serial("  for k < 5 {\n"
                    "    Y[ramp(k * 4, 1, 4)] = select(ramp(k * 4, 1, 4) < x4(18), "
@@ -266,7 +266,7 @@ TEST(PartitionLoops, StatementsOutsideLoops) {
             "Y[1] = X[0]\n");
 }
 
-// Tests of loaded values, and tests that only threads differ in, are not bounds tests.
+// Tests of loaded values, and tests that differ only between threads, are not bounds tests.
 TEST(PartitionLoops, OtherTests) {
   for (const char* test :
        {"X[k] < 5.0", "tx < 3", "k == 4", "k < 32 || tx < 1", "floormod(k, 3) < 2"}) {

@@ -331,7 +331,7 @@ TEST_F(ShareTexels, CutsLongChains) {
   EXPECT_LT(result->depth, 500);
   EXPECT_GT(result->depth, 300);
   const std::string text = to_string(result);
-  // All but the first and the last are bound; each of ten cuts repeats one read.
+  // All texels but the first and the last are bound; each of ten cuts repeats one read.
   EXPECT_EQ(count(text, "let "), kStatements - 1 + 10);
   EXPECT_EQ(count(text, "texture2d.load"), kStatements + 1 + 10);
 }

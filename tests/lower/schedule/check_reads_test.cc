@@ -129,7 +129,7 @@ TEST_F(CheckReads, Conditions) {
             outside(3, 10));
 }
 
-// Reads are checked at the points that a condition on axes leaves.
+// Reads are checked only at the points where a condition on axes holds.
 TEST_F(CheckReads, ConditionsThatDoNotGuard) {
   const auto guarded = [&](const auto& condition, int64_t offset) {
     return reading(

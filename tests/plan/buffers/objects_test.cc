@@ -64,8 +64,8 @@ TEST(ObjectsTest, ItemsThatFollowEachOtherShare) {
   EXPECT_EQ(plan.proof, ObjectProof::LargestLive);
 }
 
-// Separated items do not share, although they are never live together; no bound but the search
-// knows that the second object must exist.
+// Separated items do not share, although they are never live together; only the search, not a
+// bound, shows that the second object must exist.
 TEST(ObjectsTest, SeparatedItemsDoNotShare) {
   const std::vector<BufferItem> items = {{{0, 0}, 4}, {{1, 1}, 8}};
   const ObjectPlan plan = *assign_objects(items, std::vector<Separation>{{1, 0}});

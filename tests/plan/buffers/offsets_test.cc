@@ -101,7 +101,7 @@ TEST(OffsetsTest, NoEffort) {
   EXPECT_EQ(plan.steps, 0);
 }
 
-// Cancellation ends the search with the best plan so far; a time limit makes it depend on time.
+// Cancellation ends the search with the best plan so far. A time limit makes plans depend on time.
 TEST(OffsetsTest, CanceledAndLimited) {
   const std::vector<BufferItem> items = random_items(7);
   const OffsetPlan canceled = *minimize_offsets(items, {.canceled = [] { return true; }});

@@ -47,7 +47,7 @@ TEST(Bound, ExceedsTheLiveTexels) {
   EXPECT_THAT(proof.items, ElementsAre(0, 1, 2, 3));
 }
 
-// Without steps, the live texels remain.
+// Without steps, the bound is the number of live texels.
 TEST(Bound, NeedsSteps) { EXPECT_EQ(lower_bound(relaxed(bottleneck()), {20, 0}).texels, 11); }
 
 // The search stops as soon as the bound equals the known plan of 12 texels.
@@ -78,7 +78,8 @@ TEST(Partition, GivesUp) {
 }
 
 // Two items of 6 texels, then items of 8 and of 4: one image of 12 texels holds them all. Images of
-// at most 10 take 14, since the 8 share an image with one 6, and the 4 with the other.
+// at most 10 texels take 8 + 6: the item of 8 shares one with an item of 6, the item of 4 shares
+// the other.
 TEST(Partition, RespectsTheLargestImage) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 1, 6, 1), item(1, 0, 0, 1, 6, 1), item(2, 1, 1, 1, 8, 1),

@@ -68,7 +68,7 @@ TEST(Packing, RespectsTheHeightOfImages) {
   EXPECT_EQ(pack(instance_of(problem), {2}).items[1].image, 1);
 }
 
-// An exact item has an image that does not grow; others use it at other times.
+// An exact item's image does not grow; other items use that image at other times.
 TEST(Packing, GivesExactItemsTheirImage) {
   TextureProblem problem;
   problem.items = {item(0, 0, 1, 1, 2, 1), item(1, 2, 3, 2, 2, 1), item(2, 1, 1, 1, 1, 1)};

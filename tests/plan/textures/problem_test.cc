@@ -52,7 +52,7 @@ TEST(TextureProblem, RefusesLifetimes) {
 }
 
 // 3 planes of 16384 rows fit beside each other; so do 3 planes of 16384 columns below each other;
-// but 16385 rows fit nowhere, and 3 planes of 9000 by 9000 have no two side by side.
+// but 16385 rows fit nowhere, and no two planes of 9000 by 9000 fit beside each other.
 TEST(TextureProblem, RefusesItemsBeyondLimitsInEveryFold) {
   TL_EXPECT_OK(validate(problem_of(item(5, 0, 0, 16384, 1, 3))));
   TL_EXPECT_OK(validate(problem_of(item(5, 0, 0, 1, 16384, 3))));
@@ -96,7 +96,7 @@ TEST(TextureProblem, RefusesIdsGivenTwice) {
   EXPECT_THAT(problem, is_refused("two items have the id 0"));
 }
 
-// Operator 0 writes item 0, operator 1 reads it and writes item 1, operator 2 reads that.
+// Operator 0 writes item 0; operator 1 reads item 0 and writes item 1; operator 2 reads item 1.
 TextureProblem with_operators() {
   TextureProblem problem = chain(2, 1, 1, 1);
   problem.operators = {{{}, {0}, {}}, {{0}, {1}, {}}, {{1}, {}, {}}};

@@ -32,7 +32,8 @@ inline TextureProblem chain(std::int64_t count, std::int64_t height, std::int64_
 }
 
 // A chain of 10, 1, 1 and 10 texels. At most 11 are live together, but every plan takes 12: if the
-// two large items share an image, the two small ones need an image each; else it takes 20.
+// two large items share an image, the two small ones need an image each; otherwise the large ones
+// alone take 20.
 inline TextureProblem bottleneck() {
   TextureProblem problem = chain(4, 1, 1, 1);
   problem.items[0].width = 10;

@@ -79,7 +79,7 @@ TEST(Rectangles, ShareAnImageSideBySide) {
                                         {.lifetime = {1, 2}, .width = 4, .height = 10},
                                         {.lifetime = {2, 3}, .width = 10, .height = 10}};
   EXPECT_EQ(place(items).texels, 140);
-  // An item that must be at (0, 0) may have a neighbor, unless that must be at (0, 0), too.
+  // An item that must be at (0, 0) may have a neighbor that need not be there.
   auto one = items;
   one[0].at_origin = true;
   EXPECT_EQ(place(one).texels, 140);
@@ -98,7 +98,7 @@ TEST(Rectangles, ABetterOrderIsFound) {
   EXPECT_EQ(plan.texels, 24 + 30);
 }
 
-// Unless they are separated, the first two items lie side by side in the later place of the third.
+// The first two items lie side by side in the image of the third, unless a separation forbids it.
 TEST(Rectangles, SeparatedItemsShareNoImage) {
   const std::vector<Rectangle> items = {{.lifetime = {0, 1}, .width = 4, .height = 4},
                                         {.lifetime = {1, 1}, .width = 4, .height = 4},
@@ -129,7 +129,7 @@ TEST(Rectangles, ImagesDoNotOutgrowTheLimits) {
   EXPECT_EQ(place(items, {}, {.max_texels = 144}).images.size(), 1u);
 }
 
-// The union of both has 2^64 - 2^33 + 1 texels, which is negative in 64 bits.
+// The union of both rectangles has 2^64 - 2^33 + 1 texels, which is negative in 64 bits.
 TEST(Rectangles, AProductBeyond64BitsIsNoImage) {
   constexpr std::int64_t kLong = (std::int64_t{1} << 32) - 1;
   const auto plan = place({{.lifetime = {0, 0}, .width = kLong, .height = 1},

@@ -65,7 +65,7 @@ TEST_F(BoundsLoops, LargeFactorsShrink) {
   EXPECT_EQ(guards(te, b), " | ");
 }
 
-// A part that is bound to a thread, or whose loops are, keeps the factor as its extent.
+// A part keeps the factor as its extent if the part, or a loop made from it, is bound to a thread.
 TEST_F(BoundsLoops, ThreadsKeepTheirExtent) {
   const auto first = te.split(b, i, 16);
   te.bind(b, first.inner, "threadIdx.x");

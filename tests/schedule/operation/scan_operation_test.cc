@@ -72,7 +72,7 @@ TEST(Scan, ReadsRowsThatAreKnownToBeEarlier) {
   EXPECT_THAT(below([](auto& t) { return t + 1; }), HasSubstr("TL1024"));
 }
 
-// For each operation that a step reads, its axis that is always indexed by the step's row.
+// Finds, for each operation that a step reads, the axis that the step's row always indexes.
 TEST(Scan, RowsOfAStep) {
   const Tensor state = placeholder("R", {6, 4}), a = placeholder("A", {6, 4});
   const Tensor doubled = plus_one(a, "A2");
