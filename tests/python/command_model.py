@@ -48,7 +48,7 @@ def succeeds(capsys, *arguments):
 
 
 def fails(capsys, *arguments, code=1):
-    """Run a command that must fail; return its one message, of which nothing is on stdout."""
+    """Run a command that must fail; return its one message, which must be on stderr alone."""
     got = main([str(each) for each in arguments])
     told = capsys.readouterr()
     assert got == code

@@ -64,7 +64,7 @@ def test_outputs_that_are_sequences(folder, capsys):
 
 
 def test_npz_files(folder, capsys):
-    """Of several arrays, the input's name selects one; without NAME=, each array is an input."""
+    """The input's name selects one of several arrays; without NAME=, each array is an input."""
     x = np.load("x.npy")
     np.savez("one.npz", anything=x)
     np.savez("two.npz", x=x, y=x + 1)

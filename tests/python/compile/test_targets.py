@@ -8,7 +8,7 @@ from texloom.target import Target
 
 
 def program_limit(target=None):
-    """Build a block of 512 threads; return the program's target, or None if it is too large."""
+    """Build a block of 512 threads; return the program's target, or None if that is refused."""
     x = te.placeholder((512,), name="X")
     y = te.compute((512,), lambda i: x[i], name="Y")
     s = te.create_schedule(y.op)

@@ -22,7 +22,7 @@ def copy_dev(folder):
 
 @pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)
 def test_help_sets_nothing_up(tmp_path, words):
-    """In an otherwise empty folder, it creates nothing."""
+    """In an otherwise empty folder, ./dev creates nothing."""
     copy_dev(tmp_path)
     done = subprocess.run(
         ["bash", "dev", *words, "--help"],

@@ -116,7 +116,7 @@ def test_signatures_are_the_same_in_every_process():
     ],
 )
 def test_signatures_of_compiled_functions_are_not_docstrings(docstring, expected):
-    """Without this, a property without a docstring would seem to have one."""
+    """The signature before a compiled function's docstring is not part of the docstring."""
     assert doc(property(lambda self: None, doc=docstring)) == expected
 
 

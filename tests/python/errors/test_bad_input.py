@@ -26,7 +26,7 @@ def test_diagnostic(case):
     assert diagnostic["severity"] == ("warning" if case.code in WARNINGS else "error")
     assert diagnostic["file"] == case.file
     assert diagnostic["line"] == case.line
-    # One sentence that begins with a quotation or a lower-case word and ends without a full stop.
+    # The message is one sentence without a full stop, and begins with a quotation or in lower case.
     message = diagnostic["message"].removeprefix("OpenCL")
     assert message and not message.endswith(".")
     assert not message[0].isupper() or case.program  # a node of the program itself

@@ -50,8 +50,8 @@ def test_programs_of_fixed_seeds(first):
     found = findings_of(jobs)
     assert found.done == PART
     changed = sum(n for kind, n in found.kinds.items() if "changed at random" in kind)
-    # Of many programs under 5 % are refused and over 85 % are right. The bounds add three standard
-    # deviations of such shares of 50 programs.
+    # In large samples, under 5 % of the programs are refused and over 85 % are right. The bounds
+    # add three standard deviations of these shares in samples of 50.
     assert found.kinds["refused"] < (PART - changed) * 0.15
     assert found.kinds["right"] > (PART - changed) * 0.7
 
@@ -176,7 +176,7 @@ def test_all_parts_of_the_language_are_drawn():
 
 
 OUTSIDE = "outside of a tensor where nothing is computed"
-# Programs of 1,000 that have each feature, at least: about half of the mean of many seeds.
+# The least number of programs in 1,000 with each feature: about half of the mean of many seeds.
 LEAST = {
     f"{OUTSIDE}, at the root in a buffer": 15,
     f"{OUTSIDE}, at the root in a texture": 5,
@@ -237,7 +237,7 @@ def test_a_drawn_program_has_values():
 
 
 def test_only_some_programs_may_be_refused_for_reading_outside():
-    """Bound inference may compute more than needed; only cases marked so may be refused for it."""
+    """Only a program with `may_read_outside` may be refused for a read outside a tensor."""
     refused = Outcome("refused", "TL3020 'B' reads axis 0 of 'X' at index 8")
     assert job.as_drawn(refused).failed
     assert not job.as_drawn(refused, may_read_outside=True).failed

@@ -136,7 +136,7 @@ class Network:
         return self.graph.compile(target), self.graph.compile(target, passes=())
 
     def outputs(self, dev):
-        """Run both; return the graphs and their outputs."""
+        """Run the graphs of `compiled`; return them and their outputs."""
         both = self.compiled(dev)
         return both, [each.run(self.values, dev) for each in both]
 
@@ -246,8 +246,8 @@ def test_convolution_with_bias_and_activation(dev):
 def test_tiles_of_a_convolution_with_a_value_that_is_read_twice(dev, rows, pads, launches):
     """The sums stay in registers although x * sigmoid(x) + z reads them twice; a border is stored.
 
-    A convolution alone has channels last, and stores no border. The sums are integers, and nothing
-    else can be contracted to an fma but the addition.
+    A convolution alone has channels last, and stores no border. The sums are integers, and only the
+    addition can be contracted to an fma.
     """
     net = Network()
     x, w = net.input("x", (1, 6, 8, 10)), net.constant("w", (12, 6, rows, rows))

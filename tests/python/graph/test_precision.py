@@ -70,7 +70,7 @@ def test_tensors_in_memory_are_rounded(dev, scopes):
     x = matrix()
     got = run(graph_of(third, transposed, sums, tripled), dev, x, scopes=scopes)
     assert got.dtype == "float32"
-    # The chain before the sum is one kernel with it, or is written once.
+    # The chain before the sum is fused with the sum, or its result is written once.
     exact = (x.T * THIRD).sum(1) * 3
     terms = np.abs(x.T * THIRD).sum(1) * 3
     error = np.abs(got - exact)

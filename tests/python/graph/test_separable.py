@@ -28,7 +28,7 @@ def depthwise(data, weight, bias=None, stride=1):
 
 
 def separable(size, channels, outputs, stride=1, kernel=3, readers=1, is_output=False, factor=1):
-    """Return a graph of a convolution, a depthwise one, and one that reads its pixels."""
+    """Return a graph: a convolution, a depthwise convolution, and readers of its pixels."""
     g = Graph("separable")
     x = g.input("x", (1, 3, *size))
     shapes = ((channels, 3, 1, 1), (channels, 1, kernel, kernel), (outputs, channels, 1, 1))
@@ -80,7 +80,7 @@ def test_one_kernel_computes_both(shape):
 
 def test_half_precision_rounds_less():
     """Shared memory between the two convolutions holds float32, and sums are float32."""
-    factor = 229  # odd, so that sums of products with it, over 2048, are not float16
+    factor = 229  # odd, so that sums of its products, over 2048, are not float16
     g = separable((12, 12), 32, 16, factor=factor)
     joined, values = results(g, TARGET, precision="fp16")
     _, expected = results(g, "opencl")

@@ -1,4 +1,4 @@
-"""Graphs whose sizes each run says: one compilation serves all of them."""
+"""Graphs whose sizes are known only at a run: one compilation serves all sizes."""
 
 from functools import partial
 

@@ -27,7 +27,7 @@ options = [each for each in given if each != "-fno-fast-math"]  # softmetal's de
 os.execv({str(BUILD / "softmetal-compile")!r}, ["softmetal-compile", *options])
 """
 FAILING = "#!/bin/sh\necho 'no such sdk' >&2\nexit 1\n"
-KIND = b"softmetal library 2"  # each metallib begins so
+KIND = b"softmetal library 2"  # the first bytes of each metallib
 
 
 @pytest.fixture

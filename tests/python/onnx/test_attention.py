@@ -27,10 +27,10 @@ def exact(query, key, value, mask=0.0, scale=1.0):
         weights /= weights.sum(-1, keepdims=True)
     unit = max(UNIT[query.dtype.name], UNIT["float64"])
     wide = min(unit, UNIT["float32"])
-    # A score has errors from its sum, the scale and the mask; the greatest score's errors add.
+    # A score has errors from its sum, the scale and the mask, and those of the greatest score, too.
     terms = np.abs(q) @ np.abs(k) * abs(scale) + np.abs(np.where(np.isinf(mask), 0, mask))
     of_scores = 2 * (query.shape[-1] + 3) * wide * terms.max(-1, keepdims=True)
-    # Exponentials have 3 units in the last place, rescaling once for each 64 keys; then two sums.
+    # Errors: 3 units in the last place of exponentials, one rescaling per 64 keys, and two sums.
     relative = of_scores + (2 * key.shape[-1] + 4 * (key.shape[-1] // 64 + 4)) * wide
     return weights @ v, 2 * relative * (weights @ np.abs(v)) + 2 * unit * np.abs(weights @ v)
 
@@ -54,7 +54,7 @@ def run(query, key, value, mask=None, scale=1.0):
     ],
 )
 def test_kernel(batch, rows, depth, keys, width, dtype):
-    """Keys that fill blocks, vectors, and neither; the mask is broadcast."""
+    """The keys fill blocks, or vectors, or neither; the mask is broadcast."""
     q = floats(*batch, rows, depth, dtype=dtype)
     k, v = (floats(*batch, *s, dtype=dtype, seed=1) for s in ((depth, keys), (keys, width)))
     mask = floats(rows, keys, dtype=dtype, seed=2)
@@ -137,8 +137,8 @@ def test_operator(causal, batch):
     expected, bound = exact(given["q"], k, given["v"], hidden, 8**-0.5)
     got = compiled.run(given)["y"]
     assert got.shape == expected.shape and (np.abs(got - expected) <= 2 * bound).all()
-    # Queries and keys are scaled; the body copies keys and values, and takes the axis that it gives
-    # them away in place. The causal mask is made a tensor of floats when it is compiled.
+    # The body scales queries and keys, copies keys and values with a new axis, and removes that
+    # axis in place. The causal mask becomes a tensor of floats when the model is compiled.
     assert compiled.summary["launches"] == 5
 
 

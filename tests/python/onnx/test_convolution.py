@@ -82,7 +82,7 @@ def test_conv_transpose(name):
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("name", ["even", "seven columns"])
 def test_conv_transpose_of_known_weights(name, has_bias):
-    """Without overlap: a matrix product, whose channels a second kernel moves to pixels."""
+    """If taps do not overlap, a second kernel moves the channels of a matrix product to pixels."""
     data, weight, attributes = TRANSPOSED[name]
     inputs = [random(1, *data), random(2, *weight), random(3, weight[1])][: 3 if has_bias else 2]
     model = model_of("ConvTranspose", inputs, **attributes)

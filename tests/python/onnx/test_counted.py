@@ -104,7 +104,7 @@ def test_non_max_suppression(centered, most, least):
 
 
 def test_thresholds_that_are_inputs():
-    """The number of boxes fixes an extent, so the model is compiled for its value."""
+    """The number of boxes fixes an extent, so the model is compiled for that number."""
     boxes, scores = boxes_and_scores(1, 2, 40)
     inputs = [boxes, scores, np.array([4]), np.array([0.4], "float32"), np.array([0.2], "float32")]
     model = model_of("NonMaxSuppression", inputs)

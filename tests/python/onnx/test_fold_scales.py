@@ -68,7 +68,7 @@ def check(model):
     x = numbers([d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]) - 1
     got = Model(model).run({"x": x})
     for array, expected in zip(got.values(), unfolded(model, x), strict=True):
-        # Both add up at most 24 terms, each below 1; factors are below 4 and are rounded twice.
+        # Each result adds up at most 24 terms below 1; factors are below 4 and are rounded twice.
         np.testing.assert_allclose(array, expected, rtol=16 * 2.0**-24, atol=8 * 40 * 2.0**-24)
 
 

@@ -38,7 +38,7 @@ def test_light_model(dev, name):
 
     The inputs of a last softmax are compared, too: their errors are as small as those of the
     layers, while the softmax turns errors relative to all of its inputs into errors of a result
-    that may be small. The norm of its derivative is at most a half.
+    that may be small. The norm of a softmax's derivative is at most a half.
     """
     model = light_model(name)
     (given,) = (v for v in model.graph.input if v.name not in constants_of(model))

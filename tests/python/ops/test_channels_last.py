@@ -126,7 +126,7 @@ def run(spatial, channels, kernel, stride, tile):
         ((14, 14), (64, 32), (1, 1), 1, ConvolutionTile((1, 7), 4, (1, 2, 8))),
         ((14, 14), (64, 32), (3, 3), 2, ConvolutionTile((1, 7), 4, (1, 1, 8), 4, keep_rows=True)),
         ((14, 14), (64, 32), (3, 3), 1, ConvolutionTile((2, 7), 8, (1, 1, 4), 1, 2)),
-        # Slices share a tile evenly by elements but not by vectors; then by neither.
+        # The slices divide the elements of the first tile, not its vectors; of the second, neither.
         ((7, 5), (64, 32), (1, 1), 1, ConvolutionTile((1, 2), 4, (1, 1, 8), 8)),
         ((14, 14), (64, 256), (3, 3), 1, ConvolutionTile((1, 7), 4, (1, 1, 16), 16)),
         # No extent of the tile divides the output's.

@@ -275,8 +275,7 @@ def test_program_is_small_and_needs_system_libraries_alone(program):
 def test_headers_are_whole(tree, tmp_path):
     """Each installed header compiles, with only installed and standard headers.
 
-    It includes neither the user's files that have the names of the checkout's headers, nor any
-    {fmt}.
+    A header includes no {fmt}, and no file of the user that has the name of a checkout's header.
     """
     headers = tree / "include"
     ours = sorted(headers.rglob("*.h"))
@@ -323,7 +322,7 @@ bool has_devices() {
 
 
 def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
-    """The library's user has headers of the same names and its own {fmt}, and finds these."""
+    """The library's user has headers of the same names and its own {fmt}, which are found."""
     for name, text in {
         "CMakeLists.txt": LIBRARY + "target_include_directories(library PRIVATE own)\n",
         "library.cc": LIBRARY_SOURCE,

@@ -60,7 +60,7 @@ def test_a_chain_of_lengthened_stages(run):
 
 
 def test_points_that_are_computed():
-    """A root stage computes the points its readers need, and must not read outside at any."""
+    """A root stage computes all points that its readers need, and none of them may read outside."""
     a = te.placeholder((10,), name="A")
     b = te.compute((12,), lambda i: a[i - 1], name="B")
     c = te.compute((11,), lambda i: b[i + 1], name="C")

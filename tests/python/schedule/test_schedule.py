@@ -84,7 +84,7 @@ def test_attachment():
 
 
 def test_stages_are_in_topological_order():
-    """A cache_read follows its source; cache_write and rf stages precede theirs."""
+    """A cache_read follows its source; cache_write and rf stages precede the original stage."""
     x = te.placeholder((12, 30), name="X")
     k = te.reduce_axis((0, 30), name="k")
     b = te.compute((12,), lambda i: te.sum(x[i, k], axis=k), name="B")

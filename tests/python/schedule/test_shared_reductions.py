@@ -277,7 +277,7 @@ def test_store_predicate_with_the_guard_of_a_reader(run, rows):
 
 @pytest.mark.parametrize("same_row", [True, False])
 def test_reduction_inside_a_loop_over_its_own_threads(run, same_row):
-    """The reader's threads need one result, or each its own; all threads reduce each result."""
+    """The reader's threads need one common result, or one each; all threads reduce each result."""
     x, b, _ = row_sums()
     row = (lambda i, j: i) if same_row else (lambda i, j: j)
     y = te.compute((12, 12), lambda i, j: b[row(i, j)] + j, name="Y")

@@ -98,7 +98,7 @@ def test_elements_between_parts(run):
 
 
 def test_loop_that_runs_once(run):
-    """The loop's variable is zero, so an expression of a scalar may fold on both sides alike."""
+    """The loop's variable is zero, so an expression of a scalar may fold equally on both sides."""
     a = te.placeholder((1, 8), "int32", name="A")
     c = te.compute((1, 8), lambda i, j: a[i, j] * (i + 1) + i, name="C")
     s = te.create_schedule(c.op)
@@ -278,7 +278,7 @@ def sum_of_tile(tile, end, n=16):
 
 
 def test_axis_of_the_schedule(run):
-    """The condition that cache_write adds for a last tile that is not full is the intrinsic's."""
+    """For a partial last tile, cache_write adds the same condition that the intrinsic has."""
     m, n = 129, 16
     x = te.placeholder((m,), name="x")
     y = te.placeholder((m,), name="y")

@@ -89,7 +89,7 @@ def outside(s, c, i, j, k):
 
 
 def between_threads(s, c, i, j, k):
-    """A thread axis inside the reduction."""
+    """Bind a data axis inside the reduction to threads."""
     s[c].reorder(i, k, j)
     s[c].bind(i, block())
     s[c].bind(j, te.thread_axis("threadIdx.x"))

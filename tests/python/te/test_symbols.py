@@ -363,7 +363,7 @@ def random_program(rng):
 
 
 def test_random_schedules(dev):
-    """Most random schedules are accepted; the others only for the size of a computed region."""
+    """Most random schedules are accepted; some are refused for the size of a computed region."""
     built = 0
     for seed in range(60):
         s, args, expected = random_program(random.Random(seed))

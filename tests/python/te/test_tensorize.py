@@ -9,7 +9,7 @@ from texloom import te
 
 
 def gemv(m, n, order=("reset", "update")):
-    """Declare c[i] = sum over k of b[i, k] * a[k], as TVM's tutorial, but with statements."""
+    """Declare c[i] = sum over k of b[i, k] * a[k], as in TVM's tutorial, but with statements."""
     a = te.placeholder((n,), name="a")
     b = te.placeholder((m, n), name="b")
     k = te.reduce_axis((0, n), name="k")

@@ -60,7 +60,7 @@ def test_functions_of_floats(dev):
 
 
 def test_fma_rounds_once(dev):
-    """a * b + c cancels all but the product's last bits, which only one rounding keeps."""
+    """c cancels all but the last bits of a * b; these survive only if fma rounds once."""
     a, square = np.float32(1 + 2**-12), np.float32(1 + 2**-11)
     values = np.float32([[a, a, 3], [a, -a, 5], [-square, square, 7]])
     found = computed(dev, values, "float32", ["fma", "mad"])
