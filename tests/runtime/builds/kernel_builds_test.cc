@@ -75,8 +75,8 @@ class KernelBuildsEnd : public ::testing::Test {
   std::atomic<bool> may_end_ = false;
 };
 
-// After a refusal, running builds are awaited, and no others begin. They end at the caller's second
-// call, when its first answer is certainly in effect.
+// After a refusal, running builds are awaited, and no other builds begin. The running builds end
+// when the caller is asked again, so the refusal is certainly in effect by then.
 TEST_F(KernelBuildsEnd, WhenTheCallerSaysSo) {
   bool is_asked_again = false;
   const auto stops = [&](const KernelProgress& now) {
@@ -89,7 +89,7 @@ TEST_F(KernelBuildsEnd, WhenTheCallerSaysSo) {
   EXPECT_LE(begun_, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-// The builds end a second after the caller threw. If they ended before, further builds would begin.
+// The builds end a second after the caller threw: earlier ends would let further builds begin.
 TEST_F(KernelBuildsEnd, WhenTheCallerThrows) {
   std::jthread release;
   const auto throws = [&](const KernelProgress&) -> bool {

@@ -211,7 +211,7 @@ TEST_F(RecordedRunsTest, ConstantsAreUploadedAtTheFirstRun) {
     EXPECT_EQ(values_of<float>(y.buffer), sums);
     EXPECT_EQ(values->reads, (std::map<std::uint32_t, int>{{0, 1}, {1, 1}}));
   }
-  EXPECT_EQ(values.use_count(), 1);  // the program released it
+  EXPECT_EQ(values.use_count(), 1);  // the program released `values`
 
   EXPECT_THAT(DeviceProgram::create(device_, plan).status(),
               refused("the plan has 2 constants, but nothing provides their values"));

@@ -149,7 +149,7 @@ TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   EXPECT_EQ(script_->seen(), (std::vector<std::size_t>{1, 2}));
 }
 
-// The same wait is dropped in every state of the earlier submission.
+// A wait for an earlier submission of the same queue is dropped in every state of that submission.
 TEST_F(Queues, WhatIsUnderWayAnywhereInTheQueueIsNotWaitedFor) {
   struct Place {
     const char* name;

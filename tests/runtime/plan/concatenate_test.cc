@@ -186,7 +186,7 @@ TEST(ConcatenatePlansAlone, OpenTexturesHaveOneLayout) {
   tensors.arguments[0].layout = cols;
   EXPECT_THAT(concatenate(tensors, parts).status(),
               hal::fails_with(StatusCode::InvalidArgument, "part 0: argument \"X\" is a texture"));
-  // If the whole plan has numbers as extents, the part's textures get constant sizes.
+  // If the whole plan's extents are constant, the part's textures get constant sizes.
   tensors.arguments[0] = {"X", hal::ElementType::Float32, {3, 4}, TextureStorage{{1, 3}}};
   const auto known = concatenate(tensors, parts);
   ASSERT_TRUE(known.ok()) << known.status().to_string();

@@ -200,7 +200,7 @@ TEST_P(HostDriverTest, DispatchesThatRunTogetherAreWhole) {
   }
 }
 
-// Functions get the size of the bound range, not of its buffer: overruns would go unnoticed.
+// Functions get the size of the bound range: the size of the whole buffer would hide overruns.
 TEST_P(HostDriverTest, FunctionsSeeTheBytesOfTheSubspanThatIsBound) {
   const auto executable = make_functions(
       {.name = "size_of_second", .params = {BufferParam{"size", Access::Write}, BufferParam{"x"}}});

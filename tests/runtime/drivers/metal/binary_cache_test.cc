@@ -60,7 +60,8 @@ TEST_F(StoredArchives, SpareTheSecondHalfOfACompilation) {
 }
 
 // A pipeline comes from its archive: otherwise it is compiled twice, for the archive and for
-// itself. The software Metal caches compilations, so the number of runs would not show this.
+// itself. The software Metal caches compilations, so the number of runs would not show a second
+// compilation.
 TEST_F(StoredArchives, AreWherePipelinesAreTakenOutOf) {
   start();
   const MessageCounts counts;

@@ -192,7 +192,7 @@ class RandomRuns : public DeviceTest,
     if (!a.first.is_written && !b.first.is_written) return false;
     if (a.first.is_slot || b.first.is_slot) return true;
     const Place x = place_of(a.first, a.second, {}), y = place_of(b.first, b.second, {});
-    // A view counts as whole rows, including the gaps of their pitch.
+    // A view counts as whole rows, including the gaps between them.
     const std::uint64_t x_bytes = a.second ? kViewBytes : a.first.bytes;
     const std::uint64_t y_bytes = b.second ? kViewBytes : b.first.bytes;
     return x.memory == y.memory && x.offset < y.offset + y_bytes && y.offset < x.offset + x_bytes;

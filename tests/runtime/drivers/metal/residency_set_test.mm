@@ -123,7 +123,7 @@ TEST_F(InResidencySets, StagingBlocksStay) {
   EXPECT_EQ(counts.of("removeAllocation:"), 0);
 }
 
-// A commit calls the system, so removals wait for the next one; until then the set retains memory.
+// Committing calls the system, so removals wait for the next commit; the set retains the memory.
 TEST_F(InResidencySets, RemovalsAreCommittedTogether) {
   open({.heap_bytes = kHeapBytes});
   const auto other = make(64);

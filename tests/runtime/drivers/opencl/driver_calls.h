@@ -38,7 +38,7 @@ class DriverCalls {
     for (std::size_t i = 0; i < counts_.size(); ++i) calls.counts_[i].second -= start[i];
     return calls;
   }
-  // The sum over the functions whose names begin with one of these.
+  // The sum over the functions whose names begin with one of `prefixes`.
   int of(const std::vector<std::string_view>& prefixes) const {
     int sum = 0;
     for (const auto& [name, count] : counts_) {

@@ -276,7 +276,7 @@ TEST_F(RecordedDispatchesTest, OneSubmissionWithTwoTables) {
   EXPECT_EQ(result_in(b), result_of_graph(50));
 }
 
-// After a failed call, the driver does not believe that the argument is set.
+// After a failed call, the driver treats the argument as not set.
 TEST_F(RecordedDispatchesTest, AnArgumentThatCouldNotBeSetIsSetLater) {
   open_with([](Api& api) {
     api.clSetKernelArg = [](cl_kernel kernel, cl_uint index, std::size_t bytes,

@@ -111,7 +111,7 @@ TEST_F(ProgramCacheTest, TheNextProcessBuildsNothing) {
   EXPECT_EQ(from_source, 1);
   EXPECT_EQ(cache_->counts().hits, 1u);
   EXPECT_EQ(cache_->counts().stored, 0u);
-  // The same binary, supplied by the user.
+  // The user may supply the same binary.
   EXPECT_EQ(result_of({.codes = {{.format = KernelFormat::OpenClBinary, .code = last_binary}},
                        .entry_points = {entry()}}),
             7);

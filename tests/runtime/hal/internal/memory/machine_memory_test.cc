@@ -37,7 +37,7 @@ TEST_F(ControlGroups, OfVersion2AndThoseAroundThem) {
   write("a/b/memory.max", "max\n");
   EXPECT_EQ(control_group_memory(root_, "0::/a/b\n"), 4000U);
   EXPECT_EQ(control_group_memory(root_, "0::/\n"), 9000U);
-  // The path may be the host's, of which a container sees only a part.
+  // The path may be one of the host, which does not exist in a container.
   EXPECT_EQ(control_group_memory(root_, "0::/elsewhere/c\n"), 9000U);
 }
 

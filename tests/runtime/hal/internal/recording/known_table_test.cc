@@ -68,7 +68,7 @@ TEST_F(KnownTableTest, SizesAndKindsCount) {
   EXPECT_EQ(known_.find(none), 0U);
 }
 
-// A buffer from no allocator has no id, so a new buffer at its address cannot be told from it.
+// A buffer from no allocator has no id, so a new buffer at the same address would look equal.
 TEST_F(KnownTableTest, MemoryWithoutANumberIsNeverKnown) {
   class PlainBuffer final : public Buffer {
    public:
