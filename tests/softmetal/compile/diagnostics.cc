@@ -131,7 +131,7 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
     const bool of_library = line.file.find("softmetal/include/") != std::string_view::npos;
     const bool of_user = !of_library && !line.file.empty();
     const std::string other = of_user && line.file != file ? std::string(line.file) : "";
-    // The token pass reports this in Metal's terms.
+    // The token pass reports uses of double in Metal's terms.
     if (line.text.find("cl_khr_fp64") != std::string::npos) continue;
     // Omits the overload that the token pass adds for temporaries.
     if (line.text.find("expects an rvalue for object argument") != std::string::npos) continue;

@@ -230,7 +230,7 @@ bool append_number(const std::string& word, Dtype dtype, std::vector<uint8_t>& b
       return append_float(word, dtype, bytes);
     case Dtype::Complex64:
     case Dtype::Record:
-      break;  // these have no name
+      break;  // these dtypes have no name
   }
   return false;
 }

@@ -16,7 +16,7 @@ namespace softmetal {
 // Positions count significant tokens; ranges are half-open.
 class Code {
  public:
-  // Blanks the attributes of Metal in `tokens`, which must outlive this.
+  // Blanks the attributes of Metal in `tokens`, which must outlive the object.
   Code(std::vector<Token>& tokens, std::vector<Message>& messages);
 
   size_t size() const { return at_.size(); }

@@ -54,7 +54,7 @@ size_t begin_of_arguments(const Code& code, size_t begin, size_t stop) {
 
 }  // namespace
 
-// Returns the kernel of a name, or null. Of several templates, prefers the one that fits these
+// Returns the kernel of a name, or null. Among several templates, prefers the one that fits these
 // numbers of arguments and parameters.
 const std::pair<const std::string, Scopes::KernelDefinition>* Scopes::find_kernel(
     const std::string& name, size_t arguments, std::optional<size_t> parameters) const {

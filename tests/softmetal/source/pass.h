@@ -11,7 +11,7 @@ namespace softmetal {
 
 struct PassOptions {
   std::string file = "program_source";  // the user's file, in line markers
-  int version = 320;                    // of the language: 10 * major * 10 + 10 * minor
+  int version = 320;                    // of the language: 100 * major + 10 * minor
   // Values of function constants by index, as C++ expressions.
   std::map<int, std::string> constants;
 };

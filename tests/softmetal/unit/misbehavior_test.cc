@@ -146,7 +146,8 @@ TEST(Misbehavior, DoesNotDisturbLaterDispatches) {
   }
 }
 
-// The time limit includes the overhead of threadgroups, and random orders of them need no memory.
+// The time limit includes the overhead of threadgroups; a random order of threadgroups needs no
+// memory.
 TEST(Misbehavior, OfGridsThatAreTooLargeForTheTimeLimit) {
   const auto function = function_or_fail("kernel void k(device float* out) {}", "k");
   for (const uint64_t seed : {0, 1}) {

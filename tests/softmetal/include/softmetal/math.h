@@ -3,7 +3,7 @@
 // Every function is computed in double precision and rounded once (math.c of the runtime's object),
 // so results are the nearest float in all but rare cases: far within the bounds of the
 // specification. The functions are those of metal::precise, also by default; metal::fast has the
-// same.
+// same functions.
 #pragma once
 
 #include "matrix.h"

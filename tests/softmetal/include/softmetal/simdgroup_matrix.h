@@ -49,7 +49,7 @@ struct simdgroup_matrix<T, 8, 8> {
   }
 };
 
-// Returns all 64 elements in row order to every thread. All threads of the simdgroup must call it.
+// Returns all 64 elements in row order to every thread. All threads of a simdgroup must call this.
 template <class T>
 SM_INLINE void __sm_whole(simdgroup_matrix<T, 8, 8> m, thread T* whole) {
   const uint count = __sm_lane_count(0), per = 64 / count;

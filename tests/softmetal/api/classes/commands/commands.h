@@ -25,7 +25,7 @@ namespace softmetal {
 struct Run {
   const void* queue = nullptr;
   PassSet known;                    // passes complete before the next pass
-  PassSet done;                     // its own passes, and their `known`
+  PassSet done;                     // the run's passes, and those known before them
   std::optional<Pass> pass;         // of the running encoder
   std::vector<Resident> residents;  // of residency sets, at the commit
 };

@@ -39,7 +39,7 @@ namespace softmetal {
 // The host's clock in nanoseconds. device_time() converts its times to the device's clock.
 uint64_t host_time();
 // Makes each reading of the host's clock `nanoseconds` later than the previous one, for tests that
-// expect exact times. 0, the default, makes it the system's clock.
+// expect exact times. 0, the default, selects the system's clock.
 void step_clock(uint64_t nanoseconds);
 uint64_t device_time(const DeviceModel& model, uint64_t host_time);
 

@@ -45,7 +45,7 @@ class IndirectCommands {
     if (!problem.empty()) return report_misuse(std::string(call) + ": " + problem);
     for (NSUInteger i = 0; i < range.length; ++i) by(commands_[range.location + i]);
   }
-  // Note that a command buffer that executes the range is committed, and that it completes.
+  // Called when a command buffer that executes the range is committed, and when it completes.
   void begin(NSRange range);
   void end(NSRange range);
   // Returns the objects that the range's dispatches use.
@@ -70,7 +70,7 @@ struct IndirectExecution {
   NSRange range;
   std::shared_ptr<const PipelineState> pipeline;  // of the encoder
   std::shared_ptr<const Dispatched> inherited;
-  // On GPUs that allow only pipelines that the encoder has used: these pipelines.
+  // The pipelines that the encoder has used; set only on GPUs that allow no others.
   std::optional<std::set<std::shared_ptr<const PipelineState>>> usable;
 
   // Returns the error, if any; reports misuses.
