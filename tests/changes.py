@@ -3,11 +3,12 @@
     .venv/bin/python tests/changes.py            # since the state that passed last, or since main
     .venv/bin/python tests/changes.py --passed   # remember the current state as passed
 
-A changed source in src/ affects the tests of its folder and those of every folder that may include
-it (tests/layering.py), which are only linked again. A changed header affects only the tests of its
-own folder: to compile the tests of all folders that include the header takes too long for the inner
-loop, and lit and the Python tests run that code anyway. In tests/, a changed source affects the
-tests of its folder; a changed header also affects the tests of folders that may include it.
+A changed source in src/ affects the tests of its folder. The tests of every folder that may include
+it (tests/layering.py) are run, too, but only linked again. A changed header affects only the tests
+of its own folder: to compile the tests of all folders that include the header takes too long for
+the inner loop, and lit and the Python tests run that code anyway. In tests/, a changed source
+affects the tests of its folder; a changed header also affects the tests of folders that may include
+it.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import layering
 ROOT = Path(__file__).resolve().parent.parent
 PASSED = ROOT / "build" / "passed"  # the name of a git tree
 
-# `texloom_test(lower DEPS validation)`, and libraries whose names differ from their folders.
+# Matches `texloom_test(lower DEPS validation)`; FOLDERS maps libraries with names of their own.
 TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE)
 FOLDERS = {
     "codegen_opencl": "codegen",
@@ -37,9 +38,9 @@ FOLDERS = {
 }
 COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
-METAL = "metal"  # the driver over the software Metal
+METAL = "metal"  # the tests of the Metal driver over softmetal
 SOFTMETAL = {"softmetal", "softmetal_api", METAL}  # tests of tests/softmetal
-OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}  # others: the folder's name
+OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}  # other folders: their name
 PROGRAMS = {"texloom-opt", "texloom-compile"}  # run by tests/lit
 BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
 

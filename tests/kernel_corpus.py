@@ -28,7 +28,7 @@ PARTS = ("operators", "lit", "fuzz")
 DROPPED = ("-block_stack=",)
 
 TARGETS = (
-    "opencl",  # for every operator; the others take turns
+    "opencl",  # for every operator; the targets below take turns
     "opencl -device=adreno",
     "opencl -device=mali",
     "opencl -device=intel_graphics",

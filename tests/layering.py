@@ -61,10 +61,10 @@ ROOMS = {
     ),
 }
 
-# Folders whose subfolders must not use each other, except the named one, which lists the others.
+# Folders whose subfolders must not use each other; the named subfolder may use all of them.
 APART = {"src/runtime/drivers": "all"}
 
-# The folders directly below a library that each of them may use besides itself. Files in the
+# For each folder directly below a library: the other such folders that it may use. Files in the
 # library's own folder, if it has any, need a row "".
 FOLDERS = {
     "src/runtime": {
@@ -267,7 +267,7 @@ def package_of(file: str) -> list[str]:
 
 
 def test_module_file(root: Path, file: str, name: str) -> str | None:
-    """Return the file of a module that a file of tests/ imports: of its folder, or a shared one."""
+    """Return the file of a module that a file of tests/ imports from its own or a shared folder."""
     for folder in (file.rpartition("/")[0], *TEST_PATHS):
         path = f"{folder}/{name.replace('.', '/')}.py"
         if file.startswith("tests/") and (root / path).is_file():
@@ -288,7 +288,7 @@ def imported_names(file: str, node: ast.AST) -> list[tuple[str, str | None]]:
 
 
 def modules_by_name(node: ast.AST) -> list[tuple[str, None]]:
-    """Return the modules in a dict `MODULES` of the names of modules, which importlib imports."""
+    """Return the modules that a dict `MODULES` lists by name, for importlib to import."""
     if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Dict):
         return []
     if not any(isinstance(each, ast.Name) and each.id == "MODULES" for each in node.targets):

@@ -37,7 +37,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 def check_kernels(count: int, seed: int | None, log: Path) -> int:
-    """Return how many kernels were not clean; the process must have that environment.
+    """Return how many kernels were not clean; the process must have the variables of `environment`.
 
     With a seed, check only the kernels of that random program.
     """

@@ -64,7 +64,7 @@ def light_file(case: object) -> Path:
 
 
 def light_data_set(model: object, file: Path):
-    """The input and the expected output of a light model, which has one of each without a value."""
+    """The input and the expected output of a light model, which has one of each."""
     import onnx
     from onnx.backend.test.runner import Runner
 
