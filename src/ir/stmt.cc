@@ -20,7 +20,7 @@ Stmt finish(StmtNode* node, SourceLocation location, std::initializer_list<const
   node->location = std::move(location);
   if (depth >= kMaxDepth) {
     fail(node->location, Code::ProgramTooDeep,
-         "use fewer nested loops, or build stages at the root in several functions",
+         "use fewer nested loops, or divide the stages among several functions",
          "loops and allocations are nested more than {} levels deep", kMaxDepth);
   }
   node->depth = static_cast<uint16_t>(depth + 1);

@@ -187,7 +187,7 @@ TEST_F(StmtTest, DepthIsLimited) {
     const Diagnostic& d = error.diagnostics().front();
     EXPECT_EQ(d.code, Code::ProgramTooDeep);
     EXPECT_EQ(d.message, "loops and allocations are nested more than 1000 levels deep");
-    EXPECT_EQ(d.help, "use fewer nested loops, or build stages at the root in several functions");
+    EXPECT_EQ(d.help, "use fewer nested loops, or divide the stages among several functions");
     EXPECT_EQ(d.location.line, 2);
   }
 }

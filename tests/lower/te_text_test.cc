@@ -196,7 +196,7 @@ TEST(TeTextErrors, OfTheHead) {
        "TL6002 2:27 the name n is used twice"},
       {"reducer r(a, b): int32x4 = a + b, identity=0", "TL6002 2:18 the reducer combines vectors"},
       {"reducer r(tuple(a, b), c): tuple(int32, int8) = tuple(a, b), identity=0",
-       "TL6002 2:28 the reducer has 2 and 1 operands, and 2 types"},
+       "TL6002 2:28 the reducer has 2 left and 1 right operands, and 2 types"},
       {"reducer r(tuple(a, b), tuple(c, b)): tuple(int32, int8) = tuple(a, b), identity=0",
        "TL6002 2:33 the name b is used twice"},
       {"reducer r(tuple(a, b), tuple(c, d)): tuple(int32, int8) = a, identity=0",

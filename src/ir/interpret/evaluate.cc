@@ -201,7 +201,7 @@ Value Evaluator::lane(const Lane& n) {
   if (index.undefined != 0) return with_lane(n.type, {.undefined = index.undefined});
   if (index.integer < 0 || index.integer >= vector.type.lanes) {
     runner_.report(ReportKind::OutOfBounds, &n, n.location, [&] {
-      return fmt::format("lane {} of a vector of {}", index.integer, vector.type.lanes);
+      return fmt::format("lane {} of a vector of {} lanes", index.integer, vector.type.lanes);
     });
     return with_lane(n.type, {});
   }

@@ -27,7 +27,7 @@ Substitution numbers_for(const SymbolValues& values) {
 
 [[noreturn]] void refuse(const Expr& extent) {
   fail(extent->location, Code::InterpreterLimit, "give the symbols other values",
-       "the extent {} has no value", to_string(extent));
+       "the extent {} divides by 0", to_string(extent));
 }
 
 // The extent with the numbers in place of symbols. A constant, unless the extent depends on the

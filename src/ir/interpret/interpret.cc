@@ -114,7 +114,7 @@ void refuse_foreign_calls(const Program& program) {
   const auto refuse = [&](const Stmt& body) {
     walk(body, [&](const ForeignCall& n) {
       const Foreign* symbol = program.symbol_named(n.function);
-      fail(n.location, Code::NotInterpreted, "run it on a device and compare the results",
+      fail(n.location, Code::NotInterpreted, "run the program on a device and compare the results",
            "the function '{}' is {}, which is not interpreted", n.function,
            symbol == nullptr ? "foreign C code" : fmt::format("code of '{}'", symbol->library));
     });

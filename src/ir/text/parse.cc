@@ -56,8 +56,7 @@ class ProgramParser {
       if (!reader_.at_word(to_string(stage))) continue;
       const Token at = reader_.next();
       if (stage != ProgramStage::Te) return stage;
-      reader_.wrong(at, "read it as a schedule",
-                    "a program of stage te is a schedule with its arguments");
+      reader_.wrong(at, "read it as a schedule", "a text of stage te is a schedule, not a program");
     }
     reader_.fail_expected("'loops', 'flattened', 'kernels' or 'legalized'");
   }

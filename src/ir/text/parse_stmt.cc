@@ -304,8 +304,8 @@ StmtParser::Item StmtParser::allocate() {
 
 void StmtParser::check_object(const Token& word, const BufferNode& buffer) const {
   if (word.text.starts_with("texture2d") != buffer.is_texture()) {
-    reader_.wrong(word, "texture2d is for textures, buffer for all others", "{} is {} texture",
-                  spell_name(buffer.name), buffer.is_texture() ? "a" : "not a");
+    reader_.wrong(word, "write texture2d for textures, and buffer for all other memory",
+                  "{} is {} texture", spell_name(buffer.name), buffer.is_texture() ? "a" : "not a");
   }
 }
 

@@ -19,9 +19,9 @@ int64_t number_of(const Stage& stage, const Pragma& pragma) {
   const char* end = pragma.value.data() + pragma.value.size();
   const auto [last, problem] = std::from_chars(pragma.value.data(), end, value);
   if (problem == std::errc() && last == end && value >= 0) return value;
-  fail(pragma.location, Code::BadPragma, "give a number that is not negative",
-       "the pragma {} of '{}' has the value '{}', which is not a number", pragma.key, stage.name(),
-       pragma.value);
+  fail(pragma.location, Code::BadPragma, "give an integer of at least 0",
+       "the pragma {} of '{}' has the value '{}', which is not an integer of at least 0",
+       pragma.key, stage.name(), pragma.value);
 }
 
 std::optional<int64_t> number_of(const Stage& stage, std::string_view key, const IterVar* axis) {

@@ -180,7 +180,8 @@ class Builder {
   void check_runs(StageId id, const LeafLoop& loop) const {
     if (arith::prove(loop.extent >= make_int(1), bounds_.ranges)) return;
     fail(loop.axis->location, Code::BadDoubleBuffer, "leave double_buffer out",
-         "the loop '{}' of '{}' may have no iteration, but the first buffer is filled before it",
+         "the loop '{}' of '{}' may have no iteration, but double_buffer fills the first buffer "
+         "before the loop",
          loop.axis->name(), s_.stage(id).name());
   }
 

@@ -71,8 +71,8 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
   Layout layout = layout_for(*stage.layout, shape);
   if (const auto problem = find_problem(layout, names)) {
     fail(stage.scope_location, Code::BadLayout, problem->help,
-         "the layout of '{}' does not fit the part [{}] that is computed at once: {}", stage.name(),
-         fmt::join(shape, ", "), problem->text);
+         "the layout of '{}' does not fit the part [{}] that is computed at a time: {}",
+         stage.name(), fmt::join(shape, ", "), problem->text);
   }
   if (!stage.op->is_placeholder()) check_written_layout(stage, layout);
   if (layout.object != MemoryObject::Image2d || layout.is_open() || fits(layout, target.images()))
@@ -180,7 +180,7 @@ Buffer make_symbolic_array(const Stage& stage, const Contents& contents, const S
   for (const Expr& e : extents) shape += (shape.empty() ? "" : ", ") + to_string(e);
   if (scope.memory != MemoryScope::Global) {
     fail(stage.op->location, Code::BadShape,
-         "split the loops of its reader by constants, and attach it to an outer part",
+         "split the loops of its reader by constants, and attach it to one of the outer loops",
          "the part of '{}' in {} memory is [{}], but its size must not depend on the call",
          stage.name(), to_string(scope.memory), shape);
   }

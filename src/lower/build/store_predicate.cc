@@ -27,8 +27,8 @@ using ThreadTags = std::vector<ThreadTag>;
 
 [[noreturn]] void fail_for_thread(const Stage& stage, const Var& v) {
   fail(stage.predicate_location, Code::BadPredicate,
-       "use thread axes to which its reduction axes are bound, or thread axes of stages inside "
-       "it to which none of its own loops is bound",
+       "name thread axes to which its reduction axes are bound, or thread axes to which only "
+       "loops of stages inside it are bound",
        "the store predicate of '{}' names {}, but threads along it compute different elements",
        stage.name(), v.name);
 }

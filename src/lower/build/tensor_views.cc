@@ -110,12 +110,13 @@ class Values {
     }
     if (first.is_multiple_of(view.offset_factor)) return;
     refuse_(
-        "split the axis by a multiple of it, align rows by storage_align, or declare the "
-        "buffer with offset_factor=1",
-        fmt::format("the view '{}' begins at a multiple of {} elements, but '{}' is not known to "
-                    "begin at one along axis {}, at index {}",
-                    view.buffer->name, view.offset_factor, part.buffer->name, *doubtful,
-                    to_string(part.first[*doubtful])));
+        "split the axis by a multiple of the offset_factor, align rows by storage_align, or "
+        "declare the buffer with offset_factor=1",
+        fmt::format(
+            "the view '{}' must begin at a multiple of {} elements, but its part of '{}' may "
+            "begin elsewhere: along axis {}, it begins at index {}",
+            view.buffer->name, view.offset_factor, part.buffer->name, *doubtful,
+            to_string(part.first[*doubtful])));
   }
 
   const ViewParts& parts_;

@@ -97,7 +97,7 @@ class Matcher {
       for (const Expr& guard : *guards) {
         if (!runs_inside(guard)) continue;
         differs("split the axes by factors that divide their extents",
-                "its loops are complete only where {}", to_string(guard));
+                "its loops need the guard {}", to_string(guard));
       }
     }
     if (threads_share_reduction(s_, stage_.id)) {
@@ -158,8 +158,8 @@ class Matcher {
   int64_t match_axes(const std::vector<IterVar>& all, const std::vector<IterVar>& wanted,
                      std::string_view kind) {
     if (all.size() < wanted.size()) {
-      differs("tensorize a stage with the intrinsic's axes", "it has {} {} axes, the intrinsic {}",
-              all.size(), kind, wanted.size());
+      differs("tensorize a stage with the intrinsic's axes",
+              "it has {} {} axes, but the intrinsic has {}", all.size(), kind, wanted.size());
     }
     int64_t points = 1;
     const size_t skipped = all.size() - wanted.size();
@@ -171,8 +171,9 @@ class Matcher {
       const int64_t want = i < skipped ? 1 : *int_value(wanted[i - skipped]->extent);
       if (extent != want) {
         differs("split the axes so that the loops inside have the intrinsic's extents",
-                "along '{}' its loops run over {}, the intrinsic over {}", all[i]->name(),
-                is_box ? fmt::format("{} indices", extent) : to_string(inner), want);
+                "along '{}' its loops run over {}, but those of the intrinsic over {}",
+                all[i]->name(), is_box ? fmt::format("{} indices", extent) : to_string(inner),
+                want);
       }
       points *= extent;
       if (all[i]->kind == IterKind::Reduction) {
@@ -202,7 +203,7 @@ class Matcher {
       at_.position[i] = base + make_cast(base->type, axis.var);
       if (equal(inner, axis.loops)) continue;
       differs("keep the result in an array of all its elements",
-              "along '{}' the layout of its result is not that of its indices",
+              "along '{}' the elements of its result are not in the order of its indices",
               stage_.op->axes[i]->name());
     }
   }
@@ -222,8 +223,8 @@ class Matcher {
   ViewPart part_of(const Buffer& buffer, const Exprs& indices, const Exprs& view_indices) const {
     const BufferNode& b = *buffer;
     if (indices.size() < view_indices.size()) {
-      differs("read a tensor of as many axes", "'{}' has {} axes, the intrinsic's view {}", b.name,
-              indices.size(), view_indices.size());
+      differs("read a tensor of as many axes", "'{}' has {} axes, but the intrinsic's view has {}",
+              b.name, indices.size(), view_indices.size());
     }
     const size_t skipped = indices.size() - view_indices.size();
     ViewPart part{buffer, {}};
@@ -236,7 +237,7 @@ class Matcher {
       });
       if (!moves) continue;
       differs("compute what the intrinsic computes, of elements laid out like its inputs",
-              "axis {} of '{}' is accessed at {}, the intrinsic's view at {}", i, b.name,
+              "axis {} of '{}' is accessed at {}, but the intrinsic's view at {}", i, b.name,
               to_string(arith::simplify(indices[i], ranges_)),
               i < skipped ? std::string("one index") : to_string(view_indices[i - skipped]));
     }
@@ -248,7 +249,7 @@ class Matcher {
     Exprs axes;
     for (const IterVar& axis : computation().axes) axes.push_back(axis->var);
     if (result.buffers.size() != intrinsic_->outputs.size()) {
-      differs("give each intrinsic its own stage", "it has {} outputs, the intrinsic {}",
+      differs("give each intrinsic its own stage", "it has {} outputs, but the intrinsic has {}",
               result.buffers.size(), intrinsic_->outputs.size());
     }
     for (size_t i = 0; i < result.buffers.size(); ++i) {
@@ -259,7 +260,7 @@ class Matcher {
   void add_part(const TensorView& view, ViewPart part) {
     if (part.buffer->type != view.buffer->type) {
       differs("convert the values in a separate stage",
-              "'{}' holds {}, the intrinsic's view '{}' {}", part.buffer->name,
+              "'{}' holds {}, but the intrinsic's view '{}' holds {}", part.buffer->name,
               to_string(part.buffer->type), view.buffer->name, to_string(view.buffer->type));
     }
     const auto [known, added] = parts_.try_emplace(view.buffer.get(), part);
@@ -290,8 +291,9 @@ class Matcher {
     const bool alike = (own.reduce == nullptr) == (wanted.reduce == nullptr) &&
                        own.values.size() == wanted.values.size();
     if (!alike || !same_reduction(own.reduce, wanted.reduce)) {
-      differs("compute what the intrinsic computes", "it computes {}, the intrinsic {}",
-              to_string(stage_.op->body), to_string(computation().body));
+      differs("compute what the intrinsic computes",
+              "it computes {}, but the intrinsic computes {}", to_string(stage_.op->body),
+              to_string(computation().body));
     }
     for (size_t i = 0; i < own.values.size(); ++i) {
       match_value(own.values[i], wanted.values[i]);
@@ -335,7 +337,8 @@ class Matcher {
     const Expr renamed = rewrite_loads(own, read_at);
     if (loads.size() != reads.size() ||
         !equal(arith::simplify(renamed, ranges_), arith::simplify(meant, ranges_))) {
-      differs("compute what the intrinsic computes", "it computes {}, the intrinsic {}",
+      differs("compute what the intrinsic computes",
+              "it computes {}, but the intrinsic computes {}",
               to_string(arith::simplify(own, ranges_)), to_string(wanted));
     }
     for (size_t i = 0; i < loads.size(); ++i) {

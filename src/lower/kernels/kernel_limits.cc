@@ -59,8 +59,8 @@ class Refusal {
       case Limit::ParameterBytes:
         fail(kernel_.location, Code::TooManyArguments,
              "compute the stage in steps that read fewer tensors each",
-             "the kernel '{}' has {} arguments, {} bytes; the target '{}' allows {}", kernel_.name,
-             kernel_.params.size(), e.need, target_, e.have);
+             "the kernel '{}' has {} arguments of {} bytes in all; the target '{}' allows {}",
+             kernel_.name, kernel_.params.size(), e.need, target_, e.have);
     }
     TL_UNREACHABLE();
   }

@@ -167,8 +167,8 @@ class Pipeliner {
     walk(fill.body, [&](const Pipelined& inner) {
       refuse(inner,
              fmt::format("pipeline '{}' or '{}', not both", inner.buffer->name, fill.buffer->name),
-             "'{}' is filled inside the fill of '{}', which runs ahead itself", inner.buffer->name,
-             fill.buffer->name);
+             "'{}' is filled inside the fill of '{}', which itself runs ahead of the loop",
+             inner.buffer->name, fill.buffer->name);
     });
   }
 

@@ -84,8 +84,8 @@ void refuse_effects(const Pipelined& fill) {
         fill.location, Code::CannotPipeline,
         "use call_pure_extern if the function only returns a value, or call it in a stage that is "
         "not pipelined",
-        "the fill of '{}' calls '{}', which is not pure: ahead of its iteration it would be called "
-        "more often",
+        "the fill of '{}' calls '{}', which is not pure: running ahead of its iteration would call "
+        "it more often",
         fill.buffer->name, n.function);
   });
 }

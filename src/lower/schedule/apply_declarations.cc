@@ -57,7 +57,7 @@ void apply_transforms(Lowering& lowering) {
     }
     if (stage.attachment.kind == AttachKind::At) {
       fail(where, Code::BadLayout, "give it a layout=, which describes the part that is computed",
-           "cannot apply transform_layout to '{}': only a part of it is computed at once, inside "
+           "cannot apply transform_layout to '{}': only a part of it is computed at a time, inside "
            "'{}'",
            stage.name(), s.stage(stage.attachment.stage).name());
     }

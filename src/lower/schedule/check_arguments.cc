@@ -67,7 +67,7 @@ class ArgumentChecker {
                   Code::BadArguments,
                   "leave it out of the arguments, or compute it where it is read",
                   "cannot apply {} to the argument '{}': it would be computed ahead of its "
-                  "readers, and is not copied out from there",
+                  "readers, and results computed ahead are not copied to the caller",
                   stage.pipeline ? "pipeline" : "double_buffer", stage.name());
     }
   }
@@ -99,8 +99,8 @@ class ArgumentChecker {
     sink_.error(d.location, Code::BadBinding,
                 d.has_origin ? "leave out origin=True, or exact_image=True"
                              : "declare it with scope=\"texture\", or without exact_image=True",
-                "the tensor '{}' is declared to fill its image, but {}", tensor,
-                d.has_origin ? "may begin anywhere in one" : "is in a buffer");
+                "the tensor '{}' is declared with exact_image=True, but {}", tensor,
+                d.has_origin ? "may begin anywhere in its image" : "is in a buffer");
   }
 
   const Lowering& lowering_;

@@ -251,7 +251,8 @@ std::optional<Diagnostic> Schedule::bind(StageId id, const IterVar& axis, const 
   leaf_position(own, axis, where, "bind");
   const bool is_virtual = thread->kind == IterKind::VirtualThread;
   if (thread->kind != IterKind::Thread && !is_virtual) {
-    fail(where, Code::BadThreadAxis, "bind to te.thread_axis(\"blockIdx.x\") or its like",
+    fail(where, Code::BadThreadAxis,
+         "bind to te.thread_axis(\"blockIdx.x\") or another thread axis",
          "cannot bind '{0}' to '{1}': '{1}' is not a thread axis", axis->name(), thread->name());
   }
   if (axis->kind == IterKind::Reduction) check_reduction_bound(own, axis, thread, where);
@@ -357,10 +358,11 @@ void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where)
   }
   if (!own.op->reduce_axes.empty()) {
     fail(where, Code::BadPipeline, "pipeline the caches that the reduction reads",
-         "cannot pipeline '{}': it is a reduction, which is not computed in one step", own.name());
+         "cannot pipeline '{}': it is a reduction, which takes several steps for each element",
+         own.name());
   }
   if (own.op->types.size() > 1 || own.double_buffered) {
-    fail(where, Code::BadPipeline, "pipeline copies of one output, without double_buffer",
+    fail(where, Code::BadPipeline, "pipeline a stage of one output, and leave double_buffer out",
          "cannot pipeline '{}': it has {}", own.name(),
          own.double_buffered ? "two buffers from double_buffer" : "several outputs");
   }

@@ -23,8 +23,8 @@ class DigitReader {
   LayoutParts read(const Expr& e) const {
     if (auto parts = digits(e)) return *std::move(parts);
     fail(where_, Code::BadLayout,
-         "make each index an axis, its quotient or remainder by a constant, or a fusion of such, "
-         "as n, c//4, c%4 or h*W + w",
+         "make each index an axis (n), a quotient or remainder of an axis by a constant "
+         "(c//4, c%4), or a fusion of these (h*W + w)",
          "transform_layout cannot lay out an axis by the index {}", to_string(e));
   }
 
@@ -78,7 +78,8 @@ Layout array_layout(const AxisTransform& transform, const StorageScope& scope,
          "'{}' is stored in a buffer, which has no rows and columns to separate", name);
   }
   if (shape.empty() || separators.size() > 1) {
-    fail(where, Code::BadLayout, "name the rows' axes, one AXIS_SEPARATOR, the columns' and lanes'",
+    fail(where, Code::BadLayout,
+         "name the axes of rows, one AXIS_SEPARATOR, then those of columns and lanes",
          "the texture '{}' has {} new axes and {} separators", name, shape.size(),
          separators.size());
   }

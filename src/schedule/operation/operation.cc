@@ -129,7 +129,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
   op->location = std::move(location);
   if (op->types.size() > kMaxOutputs) {
     fail(op->location, Code::BadComputeBody, "compute some of them in a separate te.compute",
-         "'{}' has {} outputs; at most {} are computed at once", op->name, op->types.size(),
+         "'{}' has {} outputs; an operation has at most {}", op->name, op->types.size(),
          kMaxOutputs);
   }
   for (const IterVar& axis : axes) op->shape.push_back(axis->extent);

@@ -131,7 +131,8 @@ class ScanChecker {
     }
     if (int_value(init->shape[0]) != nullptr) return;
     wrong("give the init a constant number of rows",
-          fmt::format("the init '{}' has {} rows", init->name, to_string(init->shape[0])));
+          fmt::format("the init '{}' has {} rows, which is not constant", init->name,
+                      to_string(init->shape[0])));
   }
 
   void check_operations() const {

@@ -154,7 +154,7 @@ class IntrinsicChecker {
         const int64_t extent = *int_value(input->shape[i]);
         if (read == arith::Interval{0, extent - 1}) continue;
         wrong(op.location, "give the placeholder the shape of the region that is read",
-              fmt::format("along axis {} of '{}' it reads {} to {}, of the indices 0 to {}", i,
+              fmt::format("along axis {} of '{}' it reads the indices {} to {}, not 0 to {}", i,
                           input->name, read->min, read->max, extent - 1));
       }
     }

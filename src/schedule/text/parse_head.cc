@@ -94,8 +94,8 @@ void ScheduleParser::reducer() {
   }
   if (lhs.size() != types.size() || rhs.size() != types.size() || types.size() > kMaxOutputs) {
     reader_.wrong(at, "give two operands for each type",
-                  "the reducer has {} and {} operands, and {} types", lhs.size(), rhs.size(),
-                  types.size());
+                  "the reducer has {} left and {} right operands, and {} types", lhs.size(),
+                  rhs.size(), types.size());
   }
   // The combined values may use the operands and the parameters; the identities may use only the
   // parameters.

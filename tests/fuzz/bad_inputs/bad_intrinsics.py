@@ -442,7 +442,7 @@ def texture_where_the_view_names_global_memory() -> None:
     tvm.lower(s, [x, y], binds={x: tvm.decl_buffer((8, 4), scope="texture")})
 
 
-@case("TL3033", says="not known to begin at one along axis 0, at index")
+@case("TL3033", says="may begin elsewhere: along axis 0, it begins at index")
 def part_that_begins_between_multiples_of_its_offset_factor() -> None:
     x, y, s = rows((8, 6))
     _, inner = s[y].split(s[y].op.axis[1], factor=2)

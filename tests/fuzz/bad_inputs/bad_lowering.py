@@ -78,7 +78,7 @@ def argument_declared_in_shared_memory() -> None:
     tvm.lower(s, [x, y], binds={x: declared})
 
 
-@case("TL3011", says="declared to fill its image, but is in a buffer")
+@case("TL3011", says="declared with exact_image=True, but is in a buffer")
 def buffer_declared_to_fill_an_image() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
@@ -86,7 +86,7 @@ def buffer_declared_to_fill_an_image() -> None:
     tvm.lower(s, [x, y], binds={x: declared})
 
 
-@case("TL3011", says="declared to fill its image, but may begin anywhere in one")
+@case("TL3011", says="declared with exact_image=True, but may begin anywhere in its image")
 def texture_declared_to_fill_its_image_at_an_origin() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())

@@ -173,7 +173,7 @@ TEST_F(Faults, LaneOutsideItsVector) {
   threads = 1;
   EXPECT_THAT(run(put_at(2, y, make_int(0),
                          make_lane(vector_at(a, make_int(0), 4), at(n, 3) + 1, line(3)))),
-              ElementsAre("k.py:3: out of bounds" + in_first + "lane 4 of a vector of 4"));
+              ElementsAre("k.py:3: out of bounds" + in_first + "lane 4 of a vector of 4 lanes"));
 }
 
 // -- Images.

@@ -168,7 +168,7 @@ TEST_F(StageTextures, StatedLayouts) {
             "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, the target allows 10 x 10");
 }
 
-// Only part of the tensor is computed at once: the layout applies to that part.
+// Only part of the tensor is computed at a time: the layout applies to that part.
 TEST_F(StageBuffersTest, StatedLayoutOfAPart) {
   te.s.set_scope(te.id(b), "shared", line(40), "buffer[(i, j) -> cols=(j%4, i, j/4)]");
   EXPECT_EQ(to_string(of(buffers_of(lowering_of(te, {a, c})), b)->layout),

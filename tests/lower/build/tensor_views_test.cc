@@ -52,11 +52,11 @@ TEST_F(TensorViews, BeginAtMultiplesOfTheirFactor) {
   EXPECT_EQ(with_factor(4, rows, {i_, j_ * make_int(4)}), "");
   EXPECT_EQ(with_factor(16, rows, {i_, make_int(0)}), "");
   EXPECT_EQ(with_factor(8, rows, {i_, j_ * make_int(4)}),
-            "the view 'A' begins at a multiple of 8 elements, but 'A' is not known to begin at "
-            "one along axis 1, at index j * 4");
+            "the view 'A' must begin at a multiple of 8 elements, but its part of 'A' may begin "
+            "elsewhere: along axis 1, it begins at index j * 4");
   EXPECT_EQ(with_factor(32, rows, {i_, make_int(0)}),
-            "the view 'A' begins at a multiple of 32 elements, but 'A' is not known to begin at "
-            "one along axis 0, at index i");
+            "the view 'A' must begin at a multiple of 32 elements, but its part of 'A' may begin "
+            "elsewhere: along axis 0, it begins at index i");
   EXPECT_EQ(with_factor(1, rows, {i_, j_}), "");
 }
 

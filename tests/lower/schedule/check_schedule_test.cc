@@ -70,7 +70,7 @@ TEST_F(CheckSchedule, ArgumentsMayBeInlinedOrAttached) {
   te.s.double_buffer(te.id(b), line(44));
   EXPECT_EQ(checked(te, {a, b, c}),
             "TL3010 te.py:44: cannot apply double_buffer to the argument 'B': it would be computed "
-            "ahead of its readers, and is not copied out from there");
+            "ahead of its readers, and results computed ahead are not copied to the caller");
 }
 
 // All errors are reported at once.
