@@ -8,7 +8,8 @@
 namespace texloom::ir {
 
 // Whether evaluating the node always evaluates this operand, numbered as in for_each_child. The
-// first operand of a Select or a logical operation decides whether the others are evaluated.
+// first operand of a Select or a logical operation decides whether the other operands are
+// evaluated.
 bool always_evaluates(const Expr& node, int operand);
 
 // Whether the node is an integer division by anything but nonzero constants.

@@ -137,9 +137,9 @@ struct Program {
   Stmt body = {};
   std::vector<Kernel> kernels = {};  // from stage Kernels on
   // Global memory that the call allocates for the kernels. It lives from the first statement of the
-  // body that uses it until a Free. A list rather than nested allocations, because there may be as
-  // many as there are stages. An Allocate in the body is memory that each iteration of a loop
-  // allocates again.
+  // body that uses it until a Free. This is a list rather than nested allocations, because there
+  // may be as many temporaries as stages. An Allocate in the body is memory that each iteration of
+  // a loop allocates again.
   std::vector<Buffer> temporaries = {};
   std::vector<Foreign> foreign = {};  // the definitions of the foreign functions
 

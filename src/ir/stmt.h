@@ -123,9 +123,9 @@ struct Barrier : StmtBase<Barrier> {
   auto fields() const { return field_list(); }
 };
 // A shuffle, which all threads of a block run together. The variable gets the value of the thread
-// whose number is larger by `offset`. It is undefined if that thread is in another SIMD-group, or
-// does not exist. Threads are numbered with threadIdx.x fastest. SIMD-groups are `width`
-// consecutive threads each, from number 0 on.
+// whose number is larger by `offset`. The value is undefined if that thread is in another
+// SIMD-group, or does not exist. Threads are numbered with threadIdx.x fastest. SIMD-groups are
+// `width` consecutive threads each, from number 0 on.
 struct Shuffle : StmtBase<Shuffle> {
   static constexpr StmtKind kKind = StmtKind::Shuffle;
   Expr var;

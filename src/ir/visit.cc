@@ -112,8 +112,8 @@ constexpr bool has_children() {
   }(std::type_identity<decltype(std::declval<const Node&>().fields())>());
 }
 
-// Maps the fields that are children and returns the others as they are. `changed` tells whether a
-// child became another node.
+// Maps the fields that are children and returns all other fields unchanged. `changed` tells whether
+// a child became another node.
 struct FieldMapper {
   ExprMap map_expr;
   StmtMap map_stmt;

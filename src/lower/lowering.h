@@ -64,8 +64,8 @@ struct Lowering {
   SourceLocation location;  // of the call of lower or build
   // Empty, at stage Te, until build_loops.
   ir::Program program = {.stage = ir::ProgramStage::Te};
-  // The layouts of the caller's arrays, in the order of the arguments: those of the program's
-  // parameters, but with the shape that transform_layout gave.
+  // The layouts of the caller's arrays, in the order of the arguments. They are the layouts of the
+  // program's parameters, but with the shapes that transform_layout gave.
   std::vector<ir::Layout> array_layouts;
   // Describes each bad index that the program may write to its last parameter (check_accesses.h),
   // in the order of that parameter's elements; empty if there is no such parameter.

@@ -36,7 +36,7 @@ using enum ir::ProgramStage;
 // Brings a schedule into the form that the rest of the pipeline expects: each scope that an
 // argument declares is set, no stage reads an inlined stage, and each texture stage has a
 // vectorized loop of extent 4 over its lanes. Declarations show which caches are copies of
-// textures; those are inlined like other stages, and lanes are split in the stages that remain.
+// textures; such caches are inlined like other stages, and lanes are split in the remaining stages.
 constexpr std::array kPrepareSchedule = {
     Pass{"prepare_schedule.check_scalars", check_scalars, Te, Te,
          "refuse variables that are not an axis, an extent or an argument"},

@@ -15,7 +15,7 @@ void prepare_schedule(Lowering& lowering);
 // ProgramStage::Flattened: users can read such loops, but make_kernels refuses them.
 Lowering lower_as_far_as_bound(Lowering lowering, PassObserver observer);
 
-// Runs the rest of the pipeline. Fails with UnboundStage if a nest is not bound to threads.
+// Runs the passes from split_kernels on. Fails with UnboundStage if a nest is not bound to threads.
 Lowering make_kernels(Lowering loops, PassObserver observer);
 
 // Runs the pipeline. The result contains the program, at ProgramStage::Kernels, and the warnings.

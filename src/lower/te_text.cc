@@ -77,8 +77,8 @@ class Printer {
   SchedulePrinter schedule_;
 };
 
-// Lines in front of a program after stage te that describe the arguments of a call, if they do not
-// follow from its parameters.
+// The lines in front of a program after stage te. They describe the arguments of a call that do not
+// follow from the program's parameters.
 std::string call_text(const Lowering& lowering) {
   std::string text;
   for (size_t i = 0; i < lowering.array_layouts.size(); ++i) {

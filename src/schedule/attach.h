@@ -17,10 +17,10 @@ struct LoopRef {
 };
 using LoopPath = std::vector<LoopRef>;
 
-// The loops that enclose the stage's own, outermost first: those around the stage it is attached
-// to, then the loops of that stage down to the attachment loop. Empty for a root stage. If the
-// attachment loop was split later, its inner part counts; if it was the inner of two fused loops,
-// the fused loop counts. Fails with AttachCycle or AttachNotFound.
+// The loops that enclose the stage's own, outermost first: the loops around the stage that it is
+// attached to, then the loops of that stage down to the attachment loop. Empty for a root stage. If
+// the attachment loop was split later, its inner part counts; if it was the inner of two fused
+// loops, the fused loop counts. Fails with AttachCycle or AttachNotFound.
 LoopPath enclosing_loops(const Schedule& schedule, StageId id);
 
 // The enclosing loops, then the stage's own.

@@ -1,4 +1,4 @@
-// The axes of a stage: those of its operation and those that directives derived from them.
+// The axes of a stage: the axes of its operation, and the axes that directives derived from these.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ std::vector<ir::IterVar> results_of(const Relation& relation);
 std::vector<ir::IterVar> unit_axes(const Stage& stage);
 
 // Replaces the operands of the relation, which are leaves: the parts of a split take the place of
-// the parent, a fused axis that of the outer one.
+// the parent, a fused axis takes the place of the outer axis.
 void replace_operands(std::vector<ir::IterVar>& leaves, const Relation& relation);
 
 // The leaves in the order that unit axes and relations give them, without reorder(). The latest

@@ -118,8 +118,8 @@ class Schedule {
   void set_storage(StageId id, Storage storage, const SourceLocation& where);
   // Appends a stage; the inputs of the operation have stages already.
   StageId append_stage(const Op& op) { return add_stage(op, order_.size()); }
-  // Splits or fuses; the outer part takes the place of the parent, the fused axis that of the
-  // outer.
+  // Splits or fuses; the parts take the place of the parent, the fused axis takes the place of the
+  // outer axis.
   void add_relation(StageId id, const Relation& relation, const SourceLocation& where);
   // Adds an outermost loop of one iteration, as fuse() of no axes does.
   void add_unit_axis(StageId id, const ir::IterVar& axis, const SourceLocation& where);

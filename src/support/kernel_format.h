@@ -13,9 +13,9 @@ enum class KernelFormat : std::uint8_t {
   Msl,            // Metal's language
   HostFunctions,  // functions of the process: the name of a library (drivers/host/host_functions.h)
   Ir,             // the compiler's text form
-  Metallib,  // a library of Metal's, compiled from MSL for a version of the system and later ones
-  Spirv,     // a module of SPIR-V, in words of the machine's byte order
-  NativeObject,  // an object file or a shared library for the machine's processor
+  Metallib,       // MSL, compiled to a library for one version of the system and all later ones
+  Spirv,          // a module of SPIR-V, in words of the machine's byte order
+  NativeObject,   // an object file or a shared library for the machine's processor
 };
 
 // The properties in which formats differ. A new format is a new row in kernel_format.cc.

@@ -139,7 +139,7 @@ class Magnitudes {
   bool integral_ = true, polynomial_ = true;
 };
 
-// An upper bound on the roundings on the way to any element: those of all stages together.
+// An upper bound on the roundings on the way to any element: the roundings of all stages together.
 double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const Invocation& call) {
   double count = 0, of_steps = 0;
   const auto at = [&](const Expr& extent) {

@@ -227,8 +227,7 @@ class Builder {
     return result;
   }
 
-  // The condition that the indices are those of an element, without the parts that are known to
-  // hold.
+  // The condition that the indices are inside the tensor, without the parts that are known to hold.
   Expr is_inside(const TensorRead& n) const {
     Expr inside = make_bool(true);
     const Exprs extents = extents_of(n.tensor->shape, n.tensor->name, n.tensor->location);

@@ -23,9 +23,10 @@ struct Version {
   std::vector<Bytes> arrays;  // of all parameters, in their order
 };
 
-// Runs a program at any stage except te. The elements of outputs are undefined at first; those of a
-// parameter that check_accesses added are 0. A texture whose origin is passed with a call is placed
-// away from the corner of an image that is larger than the texture. Fails with InterpreterLimit.
+// Runs a program at any stage except te. The elements of outputs are undefined at first; the
+// elements of a parameter that check_accesses added are 0. A texture whose origin is passed with a
+// call is placed away from the corner of an image that is larger than the texture. Fails with
+// InterpreterLimit.
 Version run(const ir::Program& program, const Invocation& call, int64_t max_steps);
 
 // Runs the computes as the user wrote them (validation/unscheduled.h), then the program after each

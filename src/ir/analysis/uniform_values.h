@@ -27,8 +27,7 @@ class UniformValues {
 
  private:
   void follow(const Stmt& body);
-  // `divergent`: whether some threads may reach the statement while other threads do not, or more
-  // often than those.
+  // `divergent`: whether threads of a block may reach the statement different numbers of times.
   void visit(const Stmt& s, bool divergent);
   void add(const Expr& var);
 

@@ -23,7 +23,7 @@ int64_t add_ends(int64_t a, int64_t b, int64_t none) {
 
 int64_t multiply_ends(int64_t a, int64_t b) { return clamp(static_cast<int128>(a) * b); }
 
-// Quotients by a positive divisor. Both grow with the dividend.
+// Quotients by a positive divisor, rounded down or toward zero. A quotient grows with its dividend.
 Interval floor_quotient(Interval a, int64_t divisor) {
   Interval result;
   if (a.has_min()) result.min = floor_div(a.min, divisor);

@@ -18,9 +18,9 @@
 //               its guard or result needs an end that is not known, or if arithmetic of constants
 //               overflows the type.
 //
-// min, max, == and != are matched both ways round, sums in any order; && and || are not, since the
-// first operand may guard the second. Rows are tried in order; the first that matches is applied,
-// and its result is simplified.
+// The operands of min, max, == and != are matched in both orders, the terms of a sum in any order.
+// The operands of && and || are matched only as written, since the first may guard the second. Rows
+// are tried in order; the first that matches is applied, and its result is simplified.
 //
 // Each row has a domain. Rows of `Any` hold for all values of a type, including sums that wrap.
 // Rows of `Index` are wrong if a sum wraps. They apply to index arithmetic (linear.h), its vectors,

@@ -26,8 +26,8 @@ BinaryOp mirrored(BinaryOp op) {
   }
 }
 
-// Whether bounds() of the expression, open ends included, accounts for sums that wrap: for narrow
-// types, and for index arithmetic, also in vectors.
+// Whether bounds() of the expression, unbounded ends included, accounts for sums that wrap: for
+// narrow types, and for index arithmetic, also in vectors.
 bool is_bounded_soundly(const Expr& e, const Ranges& ranges) {
   if (!e->type.is_integer()) return false;
   return e->type.bits <= 16 || (e->type.is_int() && !reads_memory(e, ranges));

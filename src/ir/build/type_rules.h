@@ -52,7 +52,8 @@ TypeProblem broadcast_problem(Type value, int lanes);
 TypeProblem lane_problem(Type vector, Type index);
 TypeProblem pack_problem(const Exprs& elements);
 
-// The number of lanes of a value accessed by these indices: that of the vectors among them.
+// The number of lanes of a value accessed by these indices: the lanes of the vectors among the
+// indices, or 1.
 int access_lanes(const Exprs& indices);
 TypeProblem access_problem(const Exprs& indices, Type value);
 TypeProblem texel_problem(const Expr& x, const Expr& y, Type value);

@@ -72,8 +72,8 @@ std::string texel_name(const BufferNode& texture, int64_t x, int64_t y) {
   return fmt::format("{} at x={}, y={}", texture.name, x, y);
 }
 
-// Whether the layout has an element at these coordinates. Otherwise they are padding, or outside.
-// For a texture of symbolic extents, all of its image counts as elements.
+// Whether the layout has an element at these coordinates. Otherwise the coordinates are padding, or
+// outside. For a texture of symbolic extents, every place in its image counts as an element.
 bool holds_element(const BufferNode& buffer, const Coordinates& c) {
   return buffer.is_symbolic() || buffer.layout.index_at(c).has_value();
 }

@@ -26,7 +26,7 @@ struct InterpretOptions {
 // occurrence. ir/interpret/value.h defines the arithmetic, ir/interpret/undefined.h the treatment
 // of undefined values.
 //
-//   * Loops, Flattened: one runner executes all loops in order, including those over threads. There
+//   * Loops, Flattened: one runner executes all loops in order, including loops over threads. There
 //     are no races, and barriers do nothing.
 //   * Kernels, Legalized: executes the launch plan: the blocks of each kernel one by one, and
 //     the threads of a block in turn, each up to the next barrier or shuffle. A barrier orders the

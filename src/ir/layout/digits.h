@@ -46,8 +46,9 @@ int64_t number_of(const LayoutParts& parts, const std::vector<int64_t>& index);
 // axis.
 void scatter(const LayoutParts& parts, int64_t number, std::vector<int64_t>& index);
 
-// Whether this is the most significant digit of its axis. Then it needs no modulo, and its extent
-// need not divide the axis. On an axis of unknown extent, only a digit to the end is outermost.
+// Whether this is the most significant digit of its axis. The most significant digit needs no
+// modulo, and its extent need not divide the axis. On an axis of unknown extent, only a digit to
+// the end is outermost.
 bool is_outermost(const LayoutPart& part, const Shape& shape);
 
 // Drops digits of extent 1 and joins digits of one axis that follow one another. The numbers stay

@@ -10,7 +10,7 @@
 namespace texloom::ir {
 namespace {
 
-// The digits of new axes, as one list of digits of the old ones.
+// The digits of new axes, as one list of digits of the old axes.
 std::optional<LayoutParts> through(const IndexMap& map, const LayoutParts& parts) {
   LayoutParts result;
   for (const LayoutPart& part : parts) {

@@ -6,7 +6,7 @@
 //     (d0, d1, d2) -> (d0, d1/4, d2, d1%4)       NCHW to NCHW4c, one image
 //
 // Every old index has one new index. If a split does not divide its axis, some new indices have no
-// old one. Distributing the axes of a map to rows, columns and lanes makes a layout.
+// old index. Distributing the axes of a map to rows, columns and lanes makes a layout.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ namespace texloom::ir {
 
 struct IndexMap {
   Shape shape;                    // of the old axes
-  std::vector<LayoutParts> axes;  // the new ones
+  std::vector<LayoutParts> axes;  // the new axes, as digits of the old ones
 
   bool operator==(const IndexMap&) const = default;
 
@@ -55,8 +55,8 @@ IndexMap as_map(const Layout& layout);
 // the result is not a layout of digits.
 std::optional<Layout> compose(const IndexMap& map, const Layout& layout);
 
-// The first problem of a map: an element without a new index, or with two. `names` are those of the
-// old axes.
+// The first problem of a map: an element without a new index, or with two. `names` are the names of
+// the old axes.
 std::optional<LayoutProblem> find_problem(const IndexMap& map,
                                           const std::vector<std::string>& names);
 

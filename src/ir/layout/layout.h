@@ -89,7 +89,7 @@ struct LayoutProblem {
   bool lanes = false;       // at fault
 };
 // Finds what is wrong with a layout whose axes have these names: an index without a place or with
-// two, extents below 1 or too large, rows in a buffer, or lanes that are not those of a texel. All
+// two, extents below 1 or too large, rows in a buffer, or a texel without exactly four lanes. All
 // other functions here require a layout without a problem. An open layout is a problem unless it is
 // a texture's.
 std::optional<LayoutProblem> find_problem(const Layout& layout,

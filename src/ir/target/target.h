@@ -140,8 +140,8 @@ struct Target {
 };
 
 // Parses "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".
-// Attributes override those of the preset; each kind has its own. Fails with UnknownTarget.
-// compile/device_target.h makes the target of a device at hand.
+// Attributes override those of the preset; each kind of target has its own attributes. Fails with
+// UnknownTarget. compile/device_target.h makes the target of a device at hand.
 Target parse_target(std::string_view text, const SourceLocation& where);
 // The text of a target, which parse_target() turns back into the same target.
 std::string to_string(const Target& target);

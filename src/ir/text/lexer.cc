@@ -17,7 +17,7 @@ constexpr std::string_view kLane = ".lane";
 constexpr std::string_view kNanBits = "nan_";
 constexpr size_t kNanDigits = 16;
 
-// Longer ones first.
+// Longer words first, since a shorter word may be the beginning of a longer one.
 constexpr std::array<std::string_view, 32> kPunctuation = {
     "->", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "(", ")", "[", "]", "{", "}", ",",
     ":",  "=",  "<",  ">",  "&",  "|",  "^",  "+",  "-",  "*", "/", "%", "!", "@", "?", "#"};

@@ -20,7 +20,7 @@ class ExprParser {
   Expr expr() { return infix(1); }
   // Expressions up to and including `close`; there may be none.
   Exprs list_until(std::string_view close);
-  // One expression, or those of "tuple(x, y)".
+  // One expression, or the operands of "tuple(x, y)".
   Exprs values();
   // The number in "#1" after the name of an operation; 0 if there is none.
   size_t output_number();

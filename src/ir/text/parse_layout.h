@@ -8,8 +8,8 @@ namespace texloom::ir {
 
 // Reads
 //   texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4, padding=zero]
-// The names are those of the axes, in order. An empty list may be left out, and so may the brackets
-// of a list of one part.
+// The names in front are the names of the axes, in order. An empty list may be left out, and so may
+// the brackets of a list of one part.
 class LayoutParser {
  public:
   // Reads a layout from the current word on. Fails as the TextReader does.

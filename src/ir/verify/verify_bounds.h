@@ -18,7 +18,7 @@ class BoundsProof {
   void enter(const ThreadAxis& axis);
 
   // Whether all lanes of `index` are at least 0 and less than `extent`, as far as intervals tell:
-  // that of the index, or that of the sum to which it simplifies. The interval of minima,
+  // the interval of the index, or of the sum to which the index simplifies. The interval of minima,
   // quotients, squares and the like may be too wide: such an index counts as outside only if the
   // whole interval is outside. Indices read from memory are trusted, since only the user knows the
   // contents. Indices of more than 10,000 nodes are trusted, too.
@@ -26,8 +26,8 @@ class BoundsProof {
 
  private:
   // Whether the ends of the expression's interval are among its values. The ends of sums and
-  // products of different variables are reached; those of squares, extrema, quotients or dependent
-  // choices may not be.
+  // products of different variables are reached; the ends of squares, extrema, quotients or
+  // dependent choices may not be.
   bool is_reached(const Expr& e) const;
   // Whether the index is in a loop without iterations.
   bool never_runs(const Expr& index) const;

@@ -349,8 +349,8 @@ class BarrierInserter {
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;
 };
 
-// The buffers of a nest that need additional barriers, besides those for reads of shared memory
-// after writes.
+// The buffers of a nest that need additional barriers, besides the barriers between writes and
+// reads of shared memory.
 struct Exchanged {
   // Global buffers in which a thread may read what another thread of its block wrote.
   Buffers buffers;

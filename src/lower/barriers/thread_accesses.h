@@ -43,8 +43,8 @@ class ThreadAccesses {
   // For each buffer, the first exchange between a write and a read along one of the tags, if any.
   // Compares the axes from `first_axis` on. The result points into this object.
   std::vector<Exchange> with_reads(size_t first_axis, TagFilter tags) const;
-  // The same for exchanges between two writes. Two writes with the same indices are made by one
-  // thread, or race in any case.
+  // Like with_reads(), for exchanges between two writes. Two writes with the same indices do not
+  // count: one thread makes both, or they race in any case.
   std::vector<Exchange> with_writes(size_t first_axis, TagFilter tags) const;
 
  private:

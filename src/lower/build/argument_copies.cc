@@ -29,7 +29,7 @@ std::vector<LoopAround> loops_around(const Schedule& schedule, const Bounds& bou
     const LeafLoop& loop = bounds.of(ref->stage).loop_of(ref->leaf);
     const IterVar thread = thread_of(schedule, *ref);
     // If several loops run over one thread index, only the innermost distributes its iterations
-    // over threads: all threads run the outer ones together.
+    // over threads: all threads together run each iteration of the outer loops.
     const bool again = thread && std::any_of(ref + 1, path.end(), [&](const LoopRef& inner) {
                          const IterVar other = thread_of(schedule, inner);
                          return other && is_one_thread_axis(thread, other);

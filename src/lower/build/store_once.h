@@ -23,7 +23,7 @@ struct LoopAround {
 //
 // * If several threads compute one region, the first of them stores it.
 // * If the regions of threads are known to be disjoint (equal_indices.h), each thread stores its
-//   own.
+//   own elements.
 // * If regions overlap along an axis, and their distances depend only on the loop variables, the
 //   last region that contains the element stores it. For the regions bx*4 .. bx*4 + 6 with bx < 3
 //   the condition is !(bx + 1 < 3 && bx*4 + i >= bx*4 + 4).

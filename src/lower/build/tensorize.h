@@ -27,7 +27,7 @@ struct TensorizedLoops {
 };
 
 // Finds the parts of tensors that the loops from the tensorized one on read and write, and replaces
-// the views in the intrinsic's statements by them.
+// the views in the intrinsic's statements by these parts.
 //
 // The loops have to cover a box of the stage's index space completely in each iteration of the
 // enclosing loops, and to compute what the intrinsic computes: the same expression, after

@@ -18,7 +18,7 @@ struct IndexCondition {
 };
 
 // The comparisons in conditions of Ifs and Selects, whether the whole condition or one conjunct. A
-// comparison of vectors contributes those of its first and last lanes.
+// comparison of vectors contributes the comparisons of its first and last lanes.
 class IndexConditions {
  public:
   explicit IndexConditions(const ir::Stmt& s) { stmt(s); }

@@ -43,7 +43,7 @@ struct Block {
 struct Span {
   Expr texel;
   int first = 0, last = 0;
-  bool here_only = false;  // in the statement's own expressions, not in nested statements
+  bool here_only = false;  // used in the statement's own expressions, not in nested statements
 };
 
 // Sorted by first statement, then by the order of binding.

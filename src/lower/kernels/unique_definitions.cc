@@ -39,7 +39,8 @@ class DefinitionSplitter {
   }
 
  private:
-  // Returns the variable or buffer itself at its first definition, and a new one at later ones.
+  // Returns the variable or buffer itself at its first definition, and a new variable or buffer at
+  // later definitions.
   Expr defined(const Expr& var) {
     if (defined_.insert(var.get()).second) return var;
     memo_.clear();

@@ -8,8 +8,8 @@ namespace texloom::lower {
 // Purpose: gives each loop, Let and Allocate a new variable or buffer if the same one is already
 //   defined elsewhere, for example in a copy of an unrolled body.
 // Requires: stage kernels. A definition may be repeated outside its own scope, but not inside.
-// Ensures: stage kernels. No definition is repeated, except those of shared buffers, which are one
-//   array in all places.
+// Ensures: stage kernels. No definition is repeated, except definitions of a shared buffer, which
+//   is one array in all places.
 // Order: before passes that move expressions or identify them by the variables they use; and before
 //   printing, since C declares each name once.
 // Example:

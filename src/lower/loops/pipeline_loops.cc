@@ -162,7 +162,8 @@ class Pipeliner {
     return pipelined(loop, *extent, body);
   }
 
-  // An iteration is fetched as a whole, so no part of it can run ahead of the rest.
+  // Refuses a pipelined fill inside a fill: each iteration of a fill is fetched as a whole, so no
+  // part of it can run ahead of the other parts.
   static void refuse_inside(const Pipelined& fill) {
     walk(fill.body, [&](const Pipelined& inner) {
       refuse(inner,

@@ -76,7 +76,7 @@ class Widener {
         !value->type.is_scalar() || std::any_of(indices.begin(), indices.end(),
                                                 [](const Expr& i) { return !i->type.is_scalar(); });
     if (!vector) return make_store(n.buffer, std::move(indices), value, n.location);
-    // All lanes would store to one element: the last one wins.
+    // All lanes would store to one element, where the last lane wins.
     const bool one_element = std::all_of(indices.begin(), indices.end(),
                                          [](const Expr& i) { return i->type.is_scalar(); });
     if (one_element) return refused("all its lanes would be stored to one element", self);

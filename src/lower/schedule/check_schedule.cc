@@ -25,7 +25,7 @@ bool is_known(const DiagnosticSink& sink, const Diagnostic& d) {
       });
 }
 
-// Runs a check that throws its first error, and adds the error to those of other checks.
+// Runs a check that throws its first error, and adds the error to the errors of other checks.
 template <class Check>
 void collect(DiagnosticSink& sink, const Check& check) {
   try {

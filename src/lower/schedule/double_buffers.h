@@ -6,8 +6,8 @@
 // symbolic extent. It works on stages: it builds their nests for the next iteration, into the other
 // of two buffers. pipeline splits a fill into loads and stores, so that loads are in flight while a
 // tile is computed. The fill therefore has to be a single store in loops of constant extents, which
-// is visible only in statements; pipeline refuses everything else. The two cannot be mixed in one
-// loop.
+// is visible only in statements; pipeline refuses everything else. The two directives cannot be
+// mixed in one loop.
 #pragma once
 
 #include <vector>

@@ -52,7 +52,7 @@ std::string_view name_of(const AxisAttributes& attributes) {
 // For each stage, the inlined stages that it reads itself.
 using InlinedReads = std::map<StageId, std::vector<StageId>>;
 
-// All inlined stages whose expressions are part of that of the reader, each once.
+// All inlined stages whose expressions are part of the reader's expression, each once.
 std::vector<StageId> inlined_in(const InlinedReads& reads, StageId reader) {
   std::vector<StageId> found;
   const auto visit = [&](const auto& self, StageId id) -> void {

@@ -9,10 +9,10 @@ namespace texloom::lower {
 // Purpose: makes stages in textures write whole texels.
 // Requires: stage te, without reads of inlined stages.
 // Ensures: each stage in a texture has an innermost vectorized loop of extent 4 over the lanes of a
-//   texel. It is split from the last axis, or from the one that the layout maps to lanes, unless
-//   that axis is already vectorized by 4. Stages that were attached at this axis are now attached
-//   at the loop over texels. Fails with LanesSplitOverThreads or TensorizeMismatch; warns with
-//   ThreadsOfTexels if this leaves fewer threads than the user asked for.
+//   texel. The loop is split from the last axis, or from the axis that the layout maps to lanes,
+//   unless that axis is already vectorized by 4. Stages that were attached at this axis are now
+//   attached at the loop over texels. Fails with LanesSplitOverThreads or TensorizeMismatch; warns
+//   with ThreadsOfTexels if this leaves fewer threads than the user asked for.
 // Order: after apply_transforms, which gives layouts; before bounds are inferred, where this split
 //   is a relation like any other.
 // Example:

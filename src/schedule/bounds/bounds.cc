@@ -172,8 +172,8 @@ class Inference {
   }
 
   // Guards a stage in private memory by the clamps of its only reader, except those that depend on
-  // loops that run while the stage's buffer lives. Returns whether no clamp of the reader was
-  // excepted.
+  // loops that run while the stage's buffer lives. Returns whether all clamps of the reader became
+  // guards.
   bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
                         StageBounds& own) const {
     if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1) {

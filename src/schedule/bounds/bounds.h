@@ -2,11 +2,12 @@
 // extents of its loops.
 //
 // Readers are processed before the stages that they read. A stage computes the union of what its
-// readers read while the loops inside its attachment point run and those outside are fixed. Its
-// scope also counts thread loops further out as running: `shared` memory serves all threads of a
-// block, `global` memory and textures serve the whole grid, `local` memory one thread. Regions are
-// boxes, clamped to the shape of the tensor where that is known to be safe. Along an axis of
-// symbolic extent, a region has a constant size if one is known; otherwise it is the whole axis.
+// readers read while the loops inside its attachment point run and those outside are fixed. The
+// memory scope decides which thread loops further out also count as running: `shared` memory serves
+// all threads of a block, `global` memory and textures serve the whole grid, `local` memory one
+// thread. Regions are boxes, clamped to the shape of the tensor where that is known to be safe.
+// Along an axis of symbolic extent, a region has a constant size if one is known; otherwise it is
+// the whole axis.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +32,7 @@ struct StageBounds {
   // is an expression over variables of the enclosing loops, `extent` a constant or over symbols.
   std::vector<ir::Expr> min;
   std::vector<ir::Expr> extent;
-  // The logical index of the first element of the buffer, and the number of elements. They are
+  // The logical index of the first element of the buffer, and the number of elements. These equal
   // `min` and `extent`, except for the update of a scan, which computes a row of the scan's whole
   // buffer.
   std::vector<ir::Expr> buffer_min;
@@ -45,8 +46,8 @@ struct StageBounds {
   std::vector<ir::Expr> position;
   // The logical index for each axis variable of the operation, including reduction axes.
   ir::Substitution index;
-  // `min` and `index` as they are where all `clamps` hold (clamps are among the guards). Points
-  // where a clamp does not hold are not computed. They get the index of a computed point, so that
+  // `min` and `index` as they are where all `clamps` hold (clamps are among the guards). A point
+  // where a clamp does not hold is not computed; its index is that of a computed point, so that
   // regions do not grow.
   std::vector<ir::Expr> clamped_min;
   ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
@@ -74,9 +75,9 @@ struct Bounds {
 };
 
 // Whether a stage computes all points of its region that its tensor has, or only those that a
-// reader needs. The two differ if the stage's tensor is longer than its reader's: the reader's last
-// tile may exceed the reader's tensor, but not the stage's. Narrow bounds cost a guard, but read
-// nothing for the points that no reader needs.
+// reader needs. InShape and Needed differ if the stage's tensor is longer than its reader's: the
+// reader's last tile may exceed the reader's tensor, but not the stage's. Narrow bounds cost a
+// guard, but read nothing for the points that no reader needs.
 enum class Points : std::uint8_t { InShape, Needed };
 
 // Requires that inlined stages have been substituted into their readers. Fails with BadShape (an

@@ -45,7 +45,7 @@ struct StridedRegion {
 };
 
 // The values of an index while the variables of `running`, which start at 0, take all values.
-// nullopt if the index is not a sum of multiples of them, or takes a value twice.
+// nullopt if the index is not a sum of multiples of these variables, or takes a value twice.
 std::optional<StridedRegion> strided_region_of(const ir::Expr& index,
                                                const ir::arith::RegionMap& running,
                                                const ir::arith::Ranges& ranges);

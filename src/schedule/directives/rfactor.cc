@@ -22,7 +22,7 @@ constexpr std::string_view kUse =
 using AxisSet = std::unordered_set<const IterVarNode*>;
 
 // All axes related to the axis by splits and fusions: they become loops of the partial results
-// together with it.
+// together with this axis.
 AxisSet connected(const Stage& stage, const IterVar& axis) {
   AxisSet found{axis.get()};
   for (size_t before = 0; before != found.size();) {
@@ -45,8 +45,8 @@ IterVar range_axis(const Expr& var, const Expr& extent, IterKind kind,
   return make_iter_var(var, make_int(0), extent, kind, where);
 }
 
-// The reduction of the stage with one more data axis, over the other loops derived from its
-// reduction axis.
+// The reduction of the stage with `axis` as one more data axis. It still reduces over the other
+// loops that derive from the same reduction axis.
 class PartialResults {
  public:
   PartialResults(const Schedule& schedule, const Stage& stage, const IterVar& axis,

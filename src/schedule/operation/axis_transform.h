@@ -1,4 +1,4 @@
-// transform_layout: stores a stage's result by other axes, as in TVM's te.
+// transform_layout: stores a stage's result along other axes, as in TVM's te.
 //
 // The new axes are digits of the tensor's axes (ir/layout/index_map.h). In a texture, the axes
 // before the separator become rows, those after it columns, and the last one, of extent 4, lanes;

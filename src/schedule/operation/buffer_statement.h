@@ -15,9 +15,9 @@ struct StatementProblem {
   std::string help, text;
 };
 
-// The first problem of the program's statement. It may not write `inputs`, which are parameters,
-// nor allocate textures, nor global memory inside a nest, and it has to keep the rules of programs
-// (ir/verify/verify.h).
+// The first problem of the program's statement. The statement may not write `inputs`, which are
+// parameters, nor allocate textures, nor global memory inside a nest, and it has to keep the rules
+// of programs (ir/verify/verify.h).
 std::optional<StatementProblem> find_problem(const ir::Program& program,
                                              const std::vector<ir::Buffer>& inputs);
 

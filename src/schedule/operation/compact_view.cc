@@ -38,7 +38,7 @@ std::string text_of(const Expr& e) {
 
 }  // namespace
 
-// An expression of symbols must equal the value; a new variable gets it.
+// An expression of symbols must equal the value; a new variable gets the value.
 bool CompactViews::make_equal(const Expr& stated, const Expr& value) {
   if (!stated->type.is_integer() || !stated->type.is_scalar()) return false;
   const bool is_symbol = std::any_of(symbols_.begin(), symbols_.end(),

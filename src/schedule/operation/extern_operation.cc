@@ -14,7 +14,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// All threads of a block see one array, wherever among their loops the statement allocates it.
+// Moves allocations of shared memory around the kernel's loops: all threads of a block see one
+// array, whichever loop the statement allocates it in.
 Stmt with_shared_outside(const Stmt& kernel) {
   std::vector<const Allocate*> shared;
   walk(kernel, [&](const Allocate& n) {

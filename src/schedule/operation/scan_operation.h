@@ -9,7 +9,7 @@ namespace texloom::schedule {
 
 // The operation of te.scan; `axis` names the axis of its steps. Inits and updates are computes,
 // states are placeholders, and each belongs to one state only. The number of steps is the number of
-// rows that the updates have after those of the inits.
+// rows of the updates less the number of rows of the inits.
 //
 // Fails with BadScan if shapes or types do not fit, if there is no step, or if a step may read a
 // row that is not before its own.

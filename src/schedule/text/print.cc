@@ -70,7 +70,7 @@ void SchedulePrinter::note_reducer(const Operation& op) {
   reducers_.push_back(known->first);
 }
 
-// Makes a noted reduction refer to its reducer by the name at the head.
+// Makes a reduction that note_reducer() has seen refer to its reducer by the name at the head.
 void SchedulePrinter::name_reducer(const Expr& body, PrintNames& names) const {
   const auto* n = as<Reduce>(body);
   if (n != nullptr)

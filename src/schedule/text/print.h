@@ -27,7 +27,7 @@ class SchedulePrinter {
   // These functions serve texts that name tensors of the schedule or contain other shapes.
   const std::string& name(StageId id) const { return names_[static_cast<size_t>(id)]; }
   void note_symbols(const ir::Exprs& extents);
-  // The name of a symbol that has been noted.
+  // The name of a symbol that note_symbols() has seen.
   std::string symbol_name(const ir::Expr& symbol) {
     return ir::to_string(symbol, symbol_names_, {});
   }
