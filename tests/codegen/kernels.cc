@@ -44,7 +44,7 @@ std::pair<std::string, std::string> halves(const std::string& source) {
   return {source.substr(0, brace), source.substr(brace + 2)};
 }
 
-// Every program of a code generation test also checks that printing and parsing restore it.
+// Checks that printing and parsing restore the program. Every code generation test calls this.
 void expect_round_trips(const ir::Program& program) {
   ir::expect_round_trip(program);
   ir::expect_round_trip(legalize(program, {}));

@@ -163,7 +163,7 @@ TEST_F(Compiled, PackagesHaveCodeForTheInterpreter) {
 }
 
 // The source of a package for Metal says which language it is in. It states the width of
-// SIMD-groups only if its kernel relies on it (tests/python/metal/test_shuffles.py).
+// SIMD-groups only if its kernel relies on the width (tests/python/metal/test_shuffles.py).
 TEST_F(Compiled, PackagesForMetalHaveItsLanguage) {
   using testing::ElementsAre;
   const auto options_of = [](const char* target) {

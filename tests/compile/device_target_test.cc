@@ -48,7 +48,7 @@ TEST(DeviceTarget, Families) {
   EXPECT_EQ(preset_of(Gpu, "Intel(R) UHD Graphics", "Intel(R) Corporation", "Intel(R) OpenCL"),
             "intel_graphics");
   EXPECT_EQ(preset_of(Cpu, "Intel(R) Xeon(R)", "Intel(R) Corporation", "Intel(R) OpenCL"), "");
-  // PoCL on an Intel processor.
+  // These are the properties of PoCL on an Intel processor.
   EXPECT_EQ(
       preset_of(Cpu, "cpu-haswell-Intel(R) Xeon(R)", "GenuineIntel", "Portable Computing Language"),
       "pocl");

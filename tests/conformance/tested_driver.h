@@ -1,4 +1,4 @@
-// Declares the drivers that the conformance suite tests, and what it must know about each driver.
+// Declares the drivers that the conformance suite tests, and what the suite must know about each.
 //
 // All drivers share one list of tests. A driver takes part by one file in drivers/ that defines a
 // `Registration`; linking that file is enough. Tests run on every device that a driver lists.

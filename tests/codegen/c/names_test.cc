@@ -39,7 +39,7 @@ TEST_F(NamesTest, BeginsWithALetterOrUnderscore) {
   EXPECT_EQ(identifier(""), "_");
 }
 
-// If several owners have the same name, numbers tell them apart; names that exist are skipped.
+// If several owners have the same name, numbers tell them apart; names in use are skipped.
 TEST_F(NamesTest, TellsOwnersApart) {
   EXPECT_EQ(identifier("i"), "i");
   EXPECT_EQ(identifier("i_1"), "i_1");

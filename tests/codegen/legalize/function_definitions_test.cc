@@ -18,7 +18,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr int kCount = 4000;
 
-// C[i] = f(A[i], B[i]), where f is defined.
+// C[i] = f(A[i], B[i]), with the definition of f in place of the call.
 ir::Program program_of(ir::Intrinsic function) {
   ir::Program program = ir::parse_program(R"(program f stage=loops
   param A: global float32[4000]

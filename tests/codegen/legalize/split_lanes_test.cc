@@ -186,7 +186,7 @@ TEST_F(SplitLanes, LaneNumbersOfAnotherType) {
             "y[i] = select(w == int64(0), x[0], x[5])\n");
 }
 
-// Selecting a lane names the variable or texel once per lane; texel sharing makes it one read.
+// Selecting a lane names the variable or texel once per lane; texel sharing makes these one read.
 TEST_F(SplitLanes, ChoosesLanesOfVariablesAndTexels) {
   const Expr v = ir::make_var("v", kFloat32.with_lanes(3));
   EXPECT_EQ(split(make_let(v, vector_at(x, i, 3), put(y, i, make_lane(v, j)))),

@@ -169,7 +169,7 @@ TEST(MslPrint, ThreadAxes) {
             "    uint3 tl_thread [[thread_position_in_threadgroup]]) ");
 }
 
-// A barrier fences device memory, too, if threads exchange values through it.
+// If threads exchange values through device memory, a barrier fences device memory, too.
 TEST(MslPrint, BarriersAndSharedArrays) {
   const ir::Buffer y = global("y", kInt32, 64), s = shared("s", kInt32, 64);
   const Stmt body =

@@ -178,8 +178,8 @@ TEST(Print, Statements) {
             "y[9] = 1;\n");
 }
 
-// Threads outside of a guard around the whole kernel return, unless other threads wait for them at
-// a barrier.
+// If a guard encloses the whole kernel, threads that fail the guard return at once, except if other
+// threads would wait for them at a barrier.
 TEST(Print, GuardOfTheWholeKernel) {
   const ir::Buffer y = global("y", kInt32, 64), l = local("l", kInt32, 4);
   const Expr n = ir::make_var("n"), j = ir::make_var("j");

@@ -169,7 +169,7 @@ void expect_selects() {
   const auto chosen_by = [&](const Expr& condition) {
     return make_select(condition, ones + others, others);
   };
-  // Values without loads, so nothing is split into lanes.
+  // The values contain no loads, so nothing is split into lanes.
   const Expr v = ir::make_var("v", chosen.with_lanes(4)),
              w = ir::make_var("w", chosen.with_lanes(4));
   const Expr flag = ir::make_var("flag", kBool.with_lanes(4));

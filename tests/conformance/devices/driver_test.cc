@@ -39,7 +39,7 @@ TEST_P(Devices, GpusComeFirst) {
   }
 }
 
-// The minimum that Texloom relies on.
+// Texloom relies on at least these limits.
 TEST_P(Devices, LimitsAreOfUse) {
   EXPECT_GE(limits().max_workgroup_size, 16U);
   for (const std::uint64_t size : limits().max_workitem_sizes) EXPECT_GE(size, 1U);
@@ -67,7 +67,7 @@ TEST_P(Devices, ImageLimitsGoWithImages) {
   EXPECT_GE(limits().max_write_images, 1U);
 }
 
-// The formats that OpenCL requires of every device with images.
+// OpenCL requires these formats of every device with images.
 TEST_P(Devices, WithImagesHaveTheCommonFormats) {
   if (!info().features.images) GTEST_SKIP() << "no images";
   for (const TexelFormat format :

@@ -4,7 +4,7 @@
 namespace texloom::hal::conformance {
 namespace {
 
-constexpr std::byte kNan{0xff};  // four of them are a NaN
+constexpr std::byte kNan{0xff};  // four bytes of this value are a NaN
 
 class TextureExtents : public OnTextures<Extent2D> {};
 TL_ON_EVERY_TEXTURE(TextureExtents,
