@@ -8,9 +8,9 @@
 
 namespace texloom::fuzz {
 
-// Returns the program of the text, or its schedule with a target, if the text is valid; its printed
-// form must parse and print the same. Throws an InternalError if that fails, or if a diagnostic has
-// no location in the text.
+// If the text is valid, returns its program, or its schedule with a target. Throws an InternalError
+// if the printed form does not parse and print the same, or if a diagnostic has no location in the
+// text.
 std::optional<lower::Lowering> checked_program(std::string_view text);
 
 }  // namespace texloom::fuzz

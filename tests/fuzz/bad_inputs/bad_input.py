@@ -23,7 +23,7 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
-# Functions and directives, each with words: every message about it has at least one of them.
+# For each function and directive: words, one of which is in every message about it.
 # `layout=` is an argument of several directives.
 DIRECTIVES: dict[str, tuple[str, ...]] = {
     "create_schedule": ("create_schedule",),
@@ -67,7 +67,7 @@ class Case:
 
     code: str
     run: Callable[[], object]
-    # A part of the message, if the code is not specific enough.
+    # A part that the message must have, if the code is not specific enough.
     says: str = ""
     # Environment variables, for a separate process; "<empty>" stands for an empty folder.
     environment: dict[str, str] = field(default_factory=dict)

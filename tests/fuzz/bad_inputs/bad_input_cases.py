@@ -65,6 +65,6 @@ UNREACHABLE = {
 }
 
 if __name__ == "__main__":
-    # Runs in its own process, for a case with an environment.
+    # A case with an environment runs in its own process, which is this script.
     (chosen,) = [c for c in CASES if c.name == sys.argv[1]]
     print(json.dumps(chosen.here()))

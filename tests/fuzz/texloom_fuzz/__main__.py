@@ -166,7 +166,7 @@ def check_files(files: Sequence[Path], targets: tuple[str, ...]) -> int:
 
 
 def fuzz(options: argparse.Namespace, targets: tuple[str, ...], found: Findings) -> None:
-    """Run all programs, or those before Ctrl-C."""
+    """Run all programs, or as many as end before Ctrl-C."""
     begin = last = time.monotonic()
     every = round(1 / options.device_share) if options.device_share else 0
 

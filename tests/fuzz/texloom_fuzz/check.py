@@ -24,7 +24,7 @@ MAX_STEPS = 100_000
 # division. Functions are applied last, so that this is the whole difference.
 FUNCTION_ULPS = 16
 FUNCTION = re.compile(r"\b(?:exp|sqrt|tanh|sin|log2|erf)\(| / ")
-# For zeros of both signs, OpenCL's fmax and fmin may return either (OpenCL C 1.2, 6.12.2).
+# Given 0 and -0, OpenCL's fmax and fmin may return either zero (OpenCL C 1.2, 6.12.2).
 EXTREMUM = re.compile(r"\b(?:max|min)\(")
 # Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
 # implementation.
@@ -32,7 +32,7 @@ GAVE_UP = "a device gave up: "
 # A tile may hold unwritten elements. Copying them is harmless if no result depends on them, but the
 # software Metal refuses to copy unwritten elements of threadgroup memory.
 UNWRITTEN = "copies what no thread has written"
-# Details by which failures of different programs differ.
+# Details that differ between equal failures of different programs.
 DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|/\S+")
 
 
@@ -96,7 +96,7 @@ class Check:
         if version == "unscheduled":
             self.reference = self.lowered = values
             return
-        # Schedules reorder sums, and one pass contracts; everything else preserves every bit.
+        # Schedules reorder sums, and contract_fma rounds less; other passes keep every bit.
         may_round = self.lowered is self.reference or version == "contract_fma"
         expected, bounds = self.lowered, None
         if may_round and not self.same_bits:
@@ -169,7 +169,7 @@ class Check:
         for position, name in _core.symbol_arguments(self.program):
             passed.insert(position, self.call.symbols[name])
         function(*passed)
-        # Kernels with foreign functions run only here.
+        # Kernels with foreign functions run only on devices.
         may_round = self.lowered is self.reference and not self.same_bits
         if may_round and self.bounds is None:
             return

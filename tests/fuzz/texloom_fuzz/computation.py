@@ -75,7 +75,7 @@ class Computation:
         return inputs
 
     def is_constant(self, loop: Loop) -> bool:
-        """Whether the extent is constant; for an attached stage only bound inference knows it."""
+        """Whether the loop's extent is constant, even if only bound inference knows its value."""
         return loop.extent is not None or not (loop.symbolic or self.symbols)
 
     def make(self, forms: Sequence[Callable[[Computation], object]]) -> None:

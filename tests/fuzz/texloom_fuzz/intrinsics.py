@@ -84,13 +84,13 @@ class IntrinsicWriter:
         self.batch = [c.random_extent(3)] if rng.random() < 0.5 else []
         # The memory properties that the statement's buffers declare, if array shapes are constant.
         self.views = rng.choice(["", "", "strides", "offset"]) if is_constant(self.batch) else ""
-        # Only a device can run a foreign function, so its results are compared with the compute's.
+        # Only a device can run a foreign function, so its results are compared to the compute's.
         known = not self.called and is_constant(self.batch)
         self.is_foreign = known and self.dtype in FOREIGN_TYPES and rng.random() < 0.4
         if self.is_foreign:
             self.views = "strides"
         self.var = c.script.name("V")
-        # A scalar parameter of the intrinsic in place of the constant.
+        # A scalar parameter of the intrinsic may replace the constant.
         self.scalar = f"{self.var}_s" if "{c}" in kind.value and rng.random() < 0.5 else ""
 
     # -- The intrinsic.

@@ -48,7 +48,7 @@ class LateDirectives:
                 self.script.add(f's[{stage.var}].pragma({axis}, "import_c", {stage.tile.text})')
 
     def split_late(self, stage: Stage) -> None:
-        """Split a loop to which others are attached; they move to its inner part."""
+        """Split a loop to which stages are attached; the stages move to the loop's inner part."""
         free = stage.loops.free()
         hosted = [s for s in self.computation.stages if s.host is stage]
         if any(s.tile for s in hosted):  # their tiles must stay whole

@@ -44,7 +44,7 @@ def random_texel_axes(rng: random.Random, shape: Shape) -> list[str]:
 
 
 def transform(script: Script, stage: Stage, axes: list[str]) -> None:
-    """Give the stage these axes, made from its own."""
+    """Replace the stage's axes by `axes`, which are made from them."""
     names = ", ".join(f"i{n}" for n in range(len(stage.shape)))
     script.add(f"s[{stage.var}].transform_layout(lambda {names}: [{', '.join(axes)}])")
     script.features.add("transform_layout")

@@ -25,7 +25,7 @@ def ceil_div(a: int, b: int) -> int:
 class Loop:
     """A leaf axis; the extent is None if only bound inference knows it.
 
-    Otherwise it is an upper bound, and `exact` says whether a thread axis would have that extent.
+    A known extent is an upper bound; `exact` says whether a thread axis would have that extent.
     """
 
     name: str
@@ -34,7 +34,7 @@ class Loop:
     lane: bool = False  # consecutive values are lanes of one texel, if the stage is a texture
     symbolic: bool = False  # only a call tells the extent
     exact: bool = True
-    tag: str = ""  # of the thread axis it is bound to
+    tag: str = ""  # of the thread axis that the loop is bound to
     taken: bool = False  # bound or annotated: must not be split or fused
     split_from: tuple[str, int, int] | None = None  # the outer part, the factor, and the whole
     order: tuple[int, ...] = ()  # for reduction loops: if sorted, the sum keeps its order
@@ -204,7 +204,7 @@ class StageLoops:
             self.fuse(*rng.choice(pairs))
 
     def fuse_lanes(self) -> None:
-        """Fuse lanes with the enclosing loop, if they are whole texels."""
+        """Fuse lanes with the enclosing loop if the lanes are whole texels."""
         for outer, lanes in zip(self.loops, self.loops[1:], strict=False):
             whole = lanes.lane and lanes.extent and lanes.exact and lanes.extent % 4 == 0
             if whole and not (lanes.symbolic or outer.reduction or outer.taken):

@@ -73,7 +73,7 @@ def _swapped(rng: random.Random, lines: list[str]) -> None:
 
 
 def _added(rng: random.Random, lines: list[str]) -> None:
-    """Append a directive to an operation, on its own axes or on another's."""
+    """Append a directive to an operation, on its own axes or on those of another operation."""
     heads = _heads(lines)
     at, other = rng.choice(heads), rng.choice(heads)
     axes = (_axes(lines, at) or ["i"]) + (_axes(lines, other)[:1] if rng.random() < 0.2 else [])

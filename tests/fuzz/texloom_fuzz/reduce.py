@@ -87,7 +87,7 @@ def word(name: str) -> re.Pattern[str]:
 def without_splits(text: str) -> Iterator[str]:
     """Undo a split or a fusion: uses of one part become the axis, uses of the other are removed.
 
-    The lines of a stage follow its head, up to the next one's.
+    The lines of a stage begin at its head and end before the next stage's head.
     """
     lines = text.split("\n")
     for i, line in enumerate(lines):

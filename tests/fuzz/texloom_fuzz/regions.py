@@ -16,8 +16,8 @@ class Region:
     """The part of a tensor that has values."""
 
     shape: Shape
-    first: list[int] = field(default_factory=list)  # its first index along each axis; empty: all 0
-    margins: list[int] = field(default_factory=list)  # elements past its end, by axis; empty: none
+    first: list[int] = field(default_factory=list)  # the first index along each axis; empty: all 0
+    margins: list[int] = field(default_factory=list)  # elements past the end, by axis; empty: none
     lengthened: bool = False  # an axis of the tensor is rounded up to a multiple
 
     @classmethod

@@ -19,7 +19,7 @@ class Script:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.features: set[str] = set()
-        # The values of symbols at each call; one call without symbols.
+        # The values of symbols at each call. A program without symbols is called once.
         self.calls: list[dict[str, int]] = [{}]
         # The compiler may refuse the program because it would read outside of a tensor (TL3020).
         self.may_read_outside = False

@@ -15,7 +15,7 @@ class Tile:
 
     data: tuple[int, ...]
     reduction: tuple[int, ...]
-    intrinsic: str  # its variable; empty if the tile's loops remain loops
+    intrinsic: str  # the intrinsic's variable; empty if the tile's loops remain
     called: bool  # called by the compute, whose axes are those of tiles
     text: str = ""  # the variable of the C text with its statement
 
@@ -44,7 +44,7 @@ class State:
 class Scan:
     """The facts about a scan that its schedule needs."""
 
-    var: str  # of one of its results
+    var: str  # the variable of one of the scan's results
     states: list[State]
     source: Stage
     is_constant: bool
@@ -72,7 +72,7 @@ class Stage:
     read_whole: bool = False  # every element is read, by a reader that must not be inlined
     conditional: bool = False  # a reduction that leaves steps out
     factored: bool = False  # combines the partial results of rfactor
-    several: bool = False  # one of the outputs of its operation
+    several: bool = False  # one of several outputs of an operation
     line: int = -1  # of the cache's directive in the script, with {scope} in it
     narrow: bool = False  # a cache_write: local or shared only
     scope: str = ""  # of a root stage
@@ -81,7 +81,7 @@ class Stage:
     transformed: int = 0  # number of axes that transform_layout made; 0 without it
     host: Stage | None = None
     loops: StageLoops | None = None
-    attached_scope: str = ""  # its loop in the host, if it has one
+    attached_scope: str = ""  # the memory scope of an attached stage
     ahead: bool = False  # computed ahead of the iteration that reads it
     enclosing: list[tuple[Stage, Loop]] = field(default_factory=list)
 
@@ -111,7 +111,7 @@ class Stage:
 
     @property
     def fits_texture(self) -> bool:
-        """Whether textures support its element type and its number of axes."""
+        """Whether textures support the stage's element type and number of axes."""
         is_texel = self.dtype not in ("float64", "int64", "uint64", "bool")
         is_texel = is_texel and not self.row_major
         return is_texel and 1 <= len(self.shape) <= 6

@@ -110,7 +110,7 @@ void draw_copy_rows(World& world) {
     rows = {buffer.info.memory.get(), buffer.info.base + region.buffer_offset,
             region.row_pitch == 0 ? texels.row_bytes : region.row_pitch, texels.row_bytes,
             texels.count};
-    // A view counts whole rows, and a buffer includes the gaps between rows.
+    // In a view, whole rows count; in a buffer, the gaps between rows count, too.
     valid = is_empty ||
             !conflict(texels_touched(texture.info, region.origin, region.extent, true),
                       bytes_touched(*buffer.info.memory, rows.begin, std::uint64_t(*bytes), false),

@@ -44,7 +44,7 @@ std::string describe(const TextureDesc& desc) {
                      desc.layers == 1 ? "" : fmt::format(", {} layers", desc.layers));
 }
 
-// If the memory cannot be written, it stays undefined and nothing is expected of it.
+// If the memory cannot be written, its contents stay undefined and are never compared.
 void initialize(World& world, TextureModel& texture, Memory& memory) {
   memory.bytes = world.random.bytes(texture.info.pitch * texture.info.extent.height);
   memory.defined = world.devices.computes && allows(texture.info.usage, TextureUsage::CopyTarget);
