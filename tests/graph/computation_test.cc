@@ -35,7 +35,7 @@ TEST(Computation, EqualTextsAreEqual) {
   EXPECT_EQ(structural_hash(*a), structural_hash(*b));
 }
 
-// A symbol stands for an extent of an input, whatever it is called.
+// A symbol stands for an extent of an input; the symbol's name does not matter.
 TEST(Computation, SymbolsOfShapesNeedNotHaveEqualNames) {
   std::string text = kScale;
   for (const char* part : {"symbol s", "[s", "< s"})

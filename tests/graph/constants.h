@@ -28,7 +28,7 @@ inline void set_values(Graph& graph, const std::string& name, const Floats& valu
       std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-// Empty if there is no such constant, or if it has no values.
+// The constant's values; empty if there is no constant of this name, or if it has no values.
 inline Floats values_of(Graph& graph, const std::string& name) {
   const Tensor* tensor = find_tensor(graph, name);
   if (tensor == nullptr || !tensor->value) return {};

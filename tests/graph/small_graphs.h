@@ -14,8 +14,8 @@ namespace texloom::graph::testing {
 
 using Scopes = std::vector<const char*>;
 
-// The sum of tensors of one shape. The last scope is the result's, the others are the operands'. A
-// thread computes the last axis.
+// The sum of tensors of one shape. The last scope is the result's; the scopes before it are the
+// operands'. A thread computes the last axis.
 inline std::shared_ptr<const lower::Lowering> sum(const ir::Shape& shape, const Scopes& scopes,
                                                   bool exact = false) {
   namespace te = schedule::testing;

@@ -113,7 +113,7 @@ TEST(Equal, ComparesStructure) {
   for (size_t i = 0; i < once.size(); ++i) {
     EXPECT_TRUE(equal(once[i], once[i]));
     for (size_t j = 0; j < again.size(); ++j) {
-      // The last sample makes its own variable, so it equals nothing else.
+      // The last sample makes its own variable, so this sample equals no other.
       const bool fresh_variable =
           to_string(once[i]) == "v.lane[i]" && !as<Lane>(once[i])->vector.same_as(l.v);
       EXPECT_EQ(equal(once[i], again[j]), i == j && !fresh_variable)
@@ -164,7 +164,7 @@ TEST(Equal, OfVariables) {
   EXPECT_FALSE(equal(x + 1, make_var("x") + 1));
 }
 
-// Each impure call has its own value; programs that contain such calls can be equal.
+// Each impure call has its own value, but programs that contain impure calls can be equal.
 TEST(Equal, OfForeignCalls) {
   const Leaves l;
   const auto call = [&](bool pure) { return make_foreign_call(kFloat32, "f", pure, {l.x}); };
@@ -181,7 +181,7 @@ Stmt loop_over(const Leaves& l, const Expr& v, const Expr& inner) {
   return make_for(v, l.n, LoopKind::Serial, make_if(l.p, make_store(l.a, {inner, l.j}, l.x)));
 }
 
-// Definitions inside a statement only have to correspond; outside definitions must be the same.
+// Variables defined inside a statement only have to correspond; all others must be the same.
 TEST(EqualStatements, UpToTheirOwnVariables) {
   const Leaves l;
   const Expr v = make_var("v"), w = make_var("w");

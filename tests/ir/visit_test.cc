@@ -139,7 +139,7 @@ Stmt map_exprs(const Stmt& s, ExprMap map) {
   return map_children(s, map, [](const Stmt& child) { return child; });
 }
 
-// A node whose children stay the same is returned itself.
+// A node whose children stay the same is returned, not a copy of it.
 TEST(MapChildren, KeepsWhatDoesNotChange) {
   const Leaves l;
   const auto same = [](const Expr& child) { return child; };

@@ -450,7 +450,7 @@ TEST(TeTextErrors, OfSize) {
 
 constexpr int kMutations = 20'000;  // tried once with 100'000
 
-// Randomly mutated texts give schedules or diagnostics, never crashes; so does lowering them.
+// Parsing and lowering randomly mutated texts gives schedules or diagnostics, never crashes.
 TEST(TeTextMutations, AreSchedulesOrDiagnostics) {
   ir::Mutator mutator(1, kTeTexts);
   int schedules = 0;

@@ -14,7 +14,7 @@ using ir::ProgramStage;
 using ir::Tensor;
 
 // After each pass, the program parses back from its text, and the remaining passes give the same
-// result for both.
+// result for the original and the parsed program.
 void round_trips(const Lowering& lowering) {
   std::vector<const Pass*> functions;  // one for each state
   std::vector<Lowering> states;

@@ -152,7 +152,7 @@ TEST(Opt, EmitsOpenCL) {
   EXPECT_EQ(early.err,
             "texloom-opt: --emit=opencl takes stage legalized, the program is at kernels; "
             "--pass=legalize leads there\n");
-  // From a schedule to OpenCL C.
+  // Runs all passes from a schedule to OpenCL C.
   const Result whole = opt({"-", "--pass=lower,legalize", "--emit=opencl"}, kTe);
   EXPECT_EQ(whole.code, kOk) << whole.err;
   EXPECT_THAT(whole.out, HasSubstr("void main_kernel0("));
@@ -263,7 +263,7 @@ TEST(Opt, SplitsItsInput) {
   EXPECT_EQ(r.code, kWrongInput);
   EXPECT_EQ(r.out,
             "program one stage=loops\n  param A: global float32[8]\n  A[0] = 0.0\n// -----\n");
-  // Errors have the line in the file.
+  // Errors have the line number in the whole file.
   EXPECT_THAT(r.err, HasSubstr("  --> <stdin>:8\n   |  A[8] = 0.0\n"));
   EXPECT_EQ(opt({"-", "--split-input-file"}, "").code, kWrongInput);  // one empty program
 }

@@ -124,8 +124,8 @@ TEST_F(Attach, Threads) {
   EXPECT_FALSE(thread_of(te.s, {te.id(c), ci}));
 }
 
-// Threads do not divide the data axes of a local stage, because each thread has its own copy; they
-// may divide its reduction.
+// Threads do not divide the data axes of a local stage, because each thread has its own copy;
+// threads may divide the stage's reduction.
 TEST_F(Attach, ThreadsOfLocalStages) {
   const IterVar k = reduce_axis("k", 6);
   const Tensor sums =

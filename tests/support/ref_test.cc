@@ -110,7 +110,7 @@ TEST(Ref, AChainOfAMillionNodesIsFreed) {
   EXPECT_EQ(dead.back(), 0);
 }
 
-// Node 4 is shared: it dies once, when its last owner does.
+// Node 4 is shared: it is destroyed once, with its last owner.
 TEST(Ref, SharedNodesDieOnce) {
   std::vector<int> dead;
   const auto make = [&](int n, const Ref<Link>& next, const Ref<Link>& other) {

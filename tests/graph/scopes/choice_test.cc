@@ -214,7 +214,7 @@ TEST(Choice, ABoundedSearchSaysHowFarItMayMiss) {
   EXPECT_GT(proven, 0);
 }
 
-// Two readers that want the same storage share one conversion, so that the writer may keep its own.
+// Two readers that want one storage share a conversion, so the writer may keep its own storage.
 TEST(Choice, AConversionIsPaidOnce) {
   ChoiceProblem problem;
   problem.conversions = {{{0, 5}, {5, 0}}};

@@ -26,10 +26,10 @@ std::string places(const ir::Shape& a, const ir::Shape& b, std::size_t axis, con
 }
 
 TEST(PartPlaces, AreRectanglesOfTheWhole) {
-  // Groups of channels of one picture: rows below one another.
+  // Groups of channels of one picture are rows below one another.
   EXPECT_EQ(places({1, 2, 5, 6, 4}, {1, 3, 5, 6, 4}, 1, "texture"), "0,0 10,0");
   EXPECT_EQ(places({1, 2, 5, 6, 4}, {1, 3, 5, 6, 4}, 1, "global"), "0,0 0,240");
-  // Columns beside one another, whatever the number of rows.
+  // Columns lie beside one another for any number of rows.
   EXPECT_EQ(places({2, 2, 5, 6, 4}, {2, 2, 5, 3, 4}, 3, "texture"), "0,0 0,6");
 }
 

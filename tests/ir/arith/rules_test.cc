@@ -132,7 +132,7 @@ TEST(Rules, KeepTheValue) {
 }
 
 // If nothing in the pattern overflows int32, nothing in the result of an `Index` rule does either:
-// both have the same value in int32 arithmetic. The rule is the only one in its table.
+// pattern and result have the same value in int32 arithmetic. The table holds only this rule.
 TEST(Rules, DoNotOverflow) {
   const RuleTable none({});
   RandomIndex random(7);

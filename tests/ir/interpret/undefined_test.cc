@@ -139,7 +139,7 @@ TEST_F(UndefinedValues, AnotherRectangle) {
   EXPECT_THAT(stored(lane_at(origin.x, origin.y + 1)), SizeIs(1));
   EXPECT_THAT(stored(lane_at(origin.x - 1, origin.y)), SizeIs(1));
   EXPECT_THAT(stored(lane_at(origin.x + 1, origin.y)), IsEmpty());
-  // The extreme coordinates of int64.
+  // Coordinates at the limits of int64 are outside, too.
   for (const int64_t far :
        {std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
     EXPECT_THAT(stored(lane_at(make_int(far, kInt64), origin.y)), SizeIs(1));
@@ -166,7 +166,7 @@ TEST_F(UndefinedValues, StaleTexel) {
                           "(k.py:5)"));
 }
 
-// Lanes past the last extent are undefined, whoever wrote them, unless the padding is zero.
+// Lanes past the last extent are undefined, even after a store. In zero padding, they are zero.
 TEST_F(UndefinedValues, PaddingLanes) {
   Layout layout = texture_layout({1, 7}, TextureRule::Activation);
   const Buffer t = param(make_texture("t", kFloat32, layout), {1, 2, 3, 4, 5, 6, 7});

@@ -182,11 +182,11 @@ TEST(Scalars, FmaRoundsOnce) {
   // The sum is just above a float32 tie; rounded to double, it would be the tie.
   EXPECT_EQ(fma(kFloat32, 1 + std::ldexp(1.0, -12), 1 + std::ldexp(1.0, -12), std::ldexp(1.0, -70)),
             1 + std::ldexp(1.0, -11) + e);
-  // A float16 tie, and values just beside it.
+  // A float16 tie rounds to even; values just beside the tie round to the nearest.
   EXPECT_EQ(fma(kHalf, 3, 683, 0), 2048);
   EXPECT_EQ(fma(kHalf, 3, 683, std::ldexp(1.0, -24)), 2050);
   EXPECT_EQ(fma(kHalf, 3, 683, -std::ldexp(1.0, -24)), 2048);
-  // bfloat16 ties, and values closer to them than a double can represent.
+  // The same holds for bfloat16, here beside ties by less than a double can represent.
   EXPECT_EQ(fma(kBFloat, 9, 29, 0), 260);
   EXPECT_EQ(fma(kBFloat, 9, 29, std::ldexp(1.0, -80)), 262);
   EXPECT_EQ(fma(kBFloat, 7, 37, 0), 260);
@@ -310,7 +310,7 @@ TEST(Scalars, Conversions) {
   EXPECT_EQ(converted(Type::u(64), kDouble, int64_t{-1}).number, std::ldexp(1.0, 64));
   EXPECT_EQ(converted(kInt64, kDouble, int64_t{-3}).number, -3);
   EXPECT_EQ(converted(kInt64, kFloat32, int64_t{-16777217}).number, -16777216);
-  // Just above a bfloat16 tie; rounded to double, it would be the tie.
+  // The value is just above a bfloat16 tie; rounded to double, it would be the tie.
   const int64_t tie = int64_t{257} << 54;
   EXPECT_EQ(converted(kInt64, kBFloat, tie).number, std::ldexp(256.0, 54));
   EXPECT_EQ(converted(kInt64, kBFloat, tie + 1).number, std::ldexp(258.0, 54));

@@ -111,7 +111,7 @@ TEST(Target, MetalPresets) {
   EXPECT_EQ(presets, texts);
 }
 
-// Attributes that only Metal targets have, and the others that they accept.
+// Metal targets have attributes of their own, and accept some attributes of all targets.
 TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(parse("metal -msl=3.2").language, (LanguageVersion{3, 2}));
   EXPECT_EQ(parse("metal -msl=3.2 -device=m3").language, (LanguageVersion{3, 2}));

@@ -52,7 +52,7 @@ class Mutator {
       case 2:
         text.replace(place(one), one.text.size(), word);
         break;
-      default: {  // repeats or removes the words between two others
+      default: {  // repeats or removes the words between two places
         const size_t begin = std::min(place(one), place(other));
         const size_t end = std::max(place(one), place(other));
         const std::string part = text.substr(begin, end - begin);

@@ -108,7 +108,7 @@ TEST(Print, Loops) {
   EXPECT_EQ(to_string(make_empty()), "");
 }
 
-// The first user gets the plain name; each object keeps its name.
+// The first object of a name gets the plain name; each object keeps its name.
 TEST(Print, NamesAreToldApart) {
   const Expr a = make_var("x"), b = make_var("x"), c = make_var("x"), y = make_var("y");
   EXPECT_EQ(to_string(a + b + c + b + a + y), "x + x.1 + x.2 + x.1 + x + y");

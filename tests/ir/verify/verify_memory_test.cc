@@ -429,7 +429,7 @@ TEST_F(VerifyTest, GuardedAccessesAreNotJudged) {
   EXPECT_EQ(in_loop(make_if(test && p, make_empty())), fault);
   EXPECT_EQ(in_loop(make_if(make_binary(BinaryOp::Eq, p, test), make_empty())), fault);
   EXPECT_EQ(in_loop(make_store(b, {i, i}, make_select(test, make_float(0), make_float(1)))), fault);
-  // One node that occurs both with and without a guard, in either order.
+  // One node may occur both with and without a guard, in either order.
   const Stmt within = make_store(b, {i, i}, make_select(p, outside, make_float(0)));
   EXPECT_EQ(in_loop(make_seq({make_if(p, store), store})), fault);
   EXPECT_EQ(in_loop(make_seq({store, make_if(p, store)})), fault);

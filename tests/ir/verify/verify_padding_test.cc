@@ -1,4 +1,4 @@
-// Tests which code relies on the value of padding, and when it is allowed to.
+// Tests which code relies on the value of padding, and when code may rely on it.
 #include "ir/verify/verify_padding.h"
 
 #include <fmt/format.h>
@@ -125,7 +125,7 @@ TEST(VerifyPadding, WhatIsStatedToBeZeroIsWrittenSo) {
   EXPECT_THAT(stored("Y", fmt::format(fmt::runtime(lane), "2")), HasSubstr(kNotZero));
   EXPECT_THAT(stored("Y", fmt::format(fmt::runtime(lane), "min(int32(Y[8]), 3)")),
               HasSubstr(kNotZero));
-  // Copied from a tensor with zero padding, lane by lane.
+  // A copied texel has zero padding only if the source tensor has zero padding.
   const auto copied = [&](std::string_view from) {
     return stored(from, fmt::format("texture2d.load({}, x=i, y=bx: float32x4)", from));
   };

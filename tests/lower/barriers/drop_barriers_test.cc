@@ -56,7 +56,7 @@ TEST_F(DropBarriers, OneOfSeveralInARowIsEnough) {
   EXPECT_EQ(left({write, barrier, barrier, barrier, read}), text({write, barrier, read}));
 }
 
-// The start and the end of a kernel separate it from everything else.
+// The start and the end of a kernel order its accesses with those of other kernels.
 TEST_F(DropBarriers, NoneAtTheEnds) {
   EXPECT_EQ(left({barrier, write, barrier, read, barrier}), text({write, barrier, read}));
   EXPECT_EQ(left({barrier}), "");

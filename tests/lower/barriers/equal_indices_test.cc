@@ -84,7 +84,7 @@ TEST_F(EqualIndicesTest, VariablesThatDifferAtTwoPoints) {
   EXPECT_FALSE(apart(ty * 7 + tx + 4, ty * 7 + tx));
   EXPECT_TRUE(apart(ty * 4 + tx + 8, ty * 4 + tx));
   EXPECT_FALSE(apart(ty * 4 + tx + 4, ty * 4 + tx));
-  // A guard excludes threads.
+  // A guard may exclude the threads whose indices would be equal.
   EXPECT_FALSE(apart(tx + 2, tx));
   ranges.assume(tx < make_int(2));
   EXPECT_TRUE(apart(tx + 2, tx));

@@ -192,7 +192,7 @@ TEST_F(InsertBarriers, Updates) {
   const Stmt folded = update(at(s, tx) + at(s, tx + 2), at(r, tx) + at(r, tx + 2));
   EXPECT_EQ(barriers(make_if(tx < make_int(2), folded)), 0);
   EXPECT_THROW(barriers(make_if(tx < make_int(3), folded)), UserError);
-  // Any of several enclosing guards may exclude those threads.
+  // One of several enclosing guards may exclude the threads that replace such elements.
   const Stmt inner = make_if(tx < make_int(2), folded);
   EXPECT_EQ(barriers(make_if(make_int(0) <= tx, inner)), 0);
   EXPECT_EQ(barriers(make_if(tx < make_int(2), make_if(make_int(0) <= tx, folded))), 0);

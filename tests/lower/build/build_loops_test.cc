@@ -266,7 +266,7 @@ TEST(BuildLoops, TexturesMayBeReadAnywhere) {
       << text;
 }
 
-// A division by a variable may be a division by zero; by a constant, or of floats, it is safe.
+// A division by a variable may divide by zero; a division by a constant, or of floats, is safe.
 TEST(BuildLoops, DivisionsOutside) {
   const Tensor n = placeholder("N", {12}, ir::kInt32), x = placeholder("X", {12});
   const auto is_guarded = [&](const Tensor& t, ir::BinaryOp op, const Expr& divisor) {

@@ -83,7 +83,7 @@ TEST_F(BuildReductions, ReductionLoopBetween) {
             "}\n");
 }
 
-// Guards of data axes apply to both parts, those of the reduction only to the update.
+// Guards of data axes apply to initialization and update, guards of the reduction to the update.
 TEST_F(BuildReductions, Guards) {
   te.split(c, i, 3);
   te.split(c, k, 4);

@@ -18,7 +18,7 @@ class Rfactor : public ::testing::Test {
  protected:
   static constexpr int kRows = 3, kJ = 4, kK = 10;
 
-  // Factors the reduction; one thread per row computes the partial results, and one their sums.
+  // Factors the reduction; one thread per row computes the partial results, and one adds them up.
   Tensor factor(const IterVar& axis, int position = 0) {
     const Tensor partial = te.s.rfactor(c, axis, position, line(30)).front();
     te.bind(partial, te.axis(partial, position == 0 ? 1 : 0), "blockIdx.x");
@@ -53,7 +53,7 @@ class Rfactor : public ::testing::Test {
   Te te{{c}};
 };
 
-// The last part has two of the four steps; the others contribute the identity.
+// The last part has only two of its four steps; the missing steps contribute the identity.
 TEST_F(Rfactor, OfAnInnerPart) {
   const IterVar inner = te.split(c, rk, 4).inner;
   EXPECT_EQ(shape(factor(inner)), "4 3 ");

@@ -137,8 +137,8 @@ TEST_F(KernelBuilder, LocalStores) {
             "y[threadIdx.x] = a[threadIdx.x]\n");
 }
 
-// Each block has one shared buffer. Threads of the loops around its allocation would repeat stores,
-// unless loops inside divide the work among them.
+// Each block has one shared buffer. Threads of the loops around its allocation repeat stores if no
+// loop inside divides the work among these threads.
 TEST_F(KernelBuilder, SharedStores) {
   const Expr q = make_var("q");
   const Stmt by_all = thread(q, 8, kThreadX, put(s, q, at(a, q)));

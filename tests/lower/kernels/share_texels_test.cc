@@ -47,7 +47,7 @@ TEST_F(ShareTexels, BindsBeforeTheFirstOfSeveralStatements) {
             "c[3] = 2.0\n");
 }
 
-// A single read stays in place, because it may not be reached.
+// A single read stays in place, because control flow may never reach it.
 TEST_F(ShareTexels, LeavesASingleReadAlone) {
   const Stmt body = make_seq({set(0, lane(load(2), 0)), set(1, lane(load(3), 0))});
   EXPECT_EQ(shared(body), to_string(body));

@@ -67,7 +67,7 @@ TEST(Order, FindsWhatIsAlwaysLive) {
                           ElementsAre(2, 4), ElementsAre(3, 4)));
 }
 
-// A tensor that skips operators is live at those in between, whatever the order: operator 1 comes
+// A tensor that skips operators is live at the skipped operators in every order: operator 1 comes
 // after the writer of item 0 and before the reader.
 TEST(Order, KnowsSkippingTensors) {
   TextureProblem problem;

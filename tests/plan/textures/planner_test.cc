@@ -67,7 +67,7 @@ TEST(PlanTextures, KnowsOtherRules) {
 }
 
 // An exact item of 1 by 2 texels, and an exact item of 2 by 1 that would fit the same image if it
-// were folded. The latter needs its own image unless giving up its exactness is cheaper.
+// were folded. The second item gets its own image, except if giving up its exactness is cheaper.
 TEST(PlanTextures, WeighsExactImages) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 1, 1, 2), item(1, 1, 1, 1, 2, 1)};
@@ -83,7 +83,7 @@ TEST(PlanTextures, WeighsExactImages) {
   EXPECT_THAT(result.lost_exact, ElementsAre(0));
 }
 
-// Two branches with a large tensor each: one after the other, they share its place.
+// Two branches have a large tensor each. If one runs after the other, the tensors share a place.
 TEST(PlanTextures, Reorders) {
   TextureProblem problem;
   problem.items = {item(0, 0, 2, 1, 1, 1), item(1, 1, 3, 1, 100, 1), item(2, 2, 4, 1, 100, 1),

@@ -60,7 +60,7 @@ TEST(TextureProblem, RefusesItemsBeyondLimitsInEveryFold) {
   EXPECT_THAT(problem_of(item(5, 0, 0, 9000, 9000, 3)), is_refused("fits in no image"));
 }
 
-// An exact item is not folded: 16384 rows in two slices exceed the limit, unless it may be lost.
+// 16384 rows in two slices exceed the limit if the item must be exact: exact items are not folded.
 TEST(TextureProblem, RefusesExactItemsBeyondLimits) {
   TextureItem tall = item(5, 0, 0, 16384, 1, 2);
   tall.exact = true;

@@ -81,7 +81,7 @@ TEST(Operators, Apply) {
   EXPECT_EQ(applied(BinaryOp::Shl, kInt32, kInt32), "int32: a << b");
 }
 
-// Arithmetic on bools converts them to int32; comparing them does not.
+// Arithmetic on bools converts them to int32; comparisons do not.
 TEST(Operators, TruthValues) {
   EXPECT_EQ(applied(BinaryOp::Add, kBool, kBool), "int32: int32(a) + int32(b)");
   EXPECT_EQ(applied(BinaryOp::BitAnd, kBool, kBool), "int32: int32(a) & int32(b)");
