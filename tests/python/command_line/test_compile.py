@@ -203,7 +203,7 @@ def test_nodes_after_an_unsupported_one_are_converted(folder):
 
 
 def test_shapes_follow_from_names_of_extents():
-    """The shape of z is known from x's, since both have the extent N."""
+    """The shape of z follows from the shape of x: both have the extent N."""
     add = helper.make_node("Add", ["x", "z"], ["y"])
     model = model_of([add], [value("x", ("N", 2)), value("z", ("N", 1))], [value("y", None)])
     compiled = texloom.compile(model, shapes={"x": (3, 2)})

@@ -285,7 +285,7 @@ def slow_schedule(threads):
 
 
 def test_other_threads_run_while_it_compiles():
-    """A thread counts while C++ compiles: it would stop if compilation held Python's lock."""
+    """A thread counts while C++ compiles; it could not if compilation held Python's lock."""
     s, args = slow_schedule(threads=64)
     inside = []
     finished = threading.Event()

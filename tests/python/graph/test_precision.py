@@ -151,7 +151,7 @@ def test_coordinates_are_known_by_what_is_computed():
 
 @pytest.mark.parametrize("scopes", ["global", "texture"])
 def test_convolution_accumulates_in_float32(dev, scopes):
-    """Products of halves are exact in float32; half of them would be lost in a float16 sum."""
+    """Products of halves are exact in float32; a float16 sum would lose every second product."""
     generator = np.random.default_rng(5)
     x = generator.integers(-16, 17, (1, 64, 6, 6)).astype("float32")
     w = generator.integers(-16, 17, (8, 64, 3, 3)).astype("float32")

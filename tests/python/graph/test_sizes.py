@@ -194,7 +194,7 @@ def test_broadcasting_needs_equal_sizes(dev):
 
 
 def test_a_refused_input_leaves_no_symbol():
-    """Each input is refused where it is added, and the graph is as it was."""
+    """Each input is refused where it is added, and the graph stays unchanged."""
     g = Graph()
     with pytest.raises(texloom.TVMError, match="flaot32"):
         g.input("x", ("m",), "flaot32")

@@ -169,7 +169,7 @@ def test_a_file_has_the_sources(tmp_path):
 def rounded_to_bfloat(numbers):
     """Round integers of at most 53 bits to bfloat16 once; return float32 numbers."""
     exact = np.asarray(numbers, np.float64)
-    # Rounded to odd in float32, which has enough digits for the second rounding to be exact.
+    # First round to odd in float32, which has enough digits for the second rounding to be exact.
     near = exact.astype(np.float32)
     back = near.astype(np.float64)
     away = np.nextafter(near, np.where(exact > back, np.inf, -np.inf).astype(np.float32))

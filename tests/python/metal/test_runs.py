@@ -223,7 +223,7 @@ def test_a_graph_runs_again(metal):
 
 
 def test_what_does_not_compile_is_told(metal):
-    """If the compiler refuses a foreign function, the error has its message with the line."""
+    """If the compiler refuses a foreign function, the error has the compiler's message and line."""
     x = te.placeholder((4,), name="X")
     y = te.compute((4,), lambda i: tvm.tir.call_pure_extern("float32", "odd", x[i]), name="Y")
     s = te.create_schedule(y.op)

@@ -126,7 +126,7 @@ def test_sums_of_known_weights_are_exact(channels):
 def test_qlinear_conv():
     """Results round half to even and saturate; scales and zero points vary by channel."""
     data, weight = random(1, 1, 4, 7, 6, dtype="uint8"), random(2, 3, 4, 3, 3, dtype="int8")
-    scale = np.array([0.5, 2, 64], "float32")  # powers of two: exact products, so both round alike
+    scale = np.array([0.5, 2, 64], "float32")  # powers of two: products are exact in both
     inputs = [
         *(data, np.array(0.5, "float32"), np.array(3, "uint8")),
         *(weight, scale, np.zeros(3, "int8")),

@@ -60,7 +60,7 @@ def test_operators_of_a_model(dev, tmp_path, shape):
 
 
 def test_packages_wait_on_request(dev, tmp_path):
-    """Whoever loads a package passes its operators, and chooses whether runs wait around them."""
+    """`load` takes the package's operators; waits_around_operators makes runs wait around each."""
     path = tmp_path / "custom.tlp"
     texloom.compile(model(), operators=[softshrink, split]).save(path)
     for waits in (False, True):

@@ -21,7 +21,7 @@ def test_gather(shape, dtype):
 
 
 def test_gather_elements():
-    """Along the other axes, the indices may be shorter than the tensor."""
+    """Along axes other than `axis`, the indices may be shorter than the tensor."""
     where = indices((2, 5, 1), 4)
     expected = np.take_along_axis(X[:2, :, :1], where, 1)
     np.testing.assert_array_equal(run_node("GatherElements", [X, where], 13, axis=1), expected)
@@ -39,7 +39,7 @@ def test_gather_nd(batch):
 
 
 def test_reads_outside_are_the_nearest_elements():
-    """ONNX calls such indices errors; here the nearest element is read, never other memory."""
+    """In ONNX, indices out of range are errors; here they read the nearest element."""
     where = np.array([-(2**62), -5, 4, 2**62], "int64")
     expected = X[:, [0, 0, 3, 3]]
     np.testing.assert_array_equal(run_node("Gather", [X, where], 13, axis=1), expected)

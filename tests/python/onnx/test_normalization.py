@@ -104,7 +104,7 @@ def test_variance_of_numbers_with_a_large_mean():
     """The mean of the squares minus the square of the mean would be mere rounding error."""
     x = (floats(1, 2, 64) + 4096).astype("float32")
     got = run_node("InstanceNormalization", [x, np.ones(2, "float32"), np.zeros(2, "float32")], 6)
-    # The mean is about 4096, and its error at most 64 roundings of that; most are far smaller.
+    # The mean is about 4096, so errors are at most 64 roundings of 4096; most are far smaller.
     close(got, normal64(x, (2,)), 64 * 4096)
     assert abs(got.std() - 1) < 0.01
 

@@ -1,4 +1,4 @@
-"""Reductions, cumulative sums, the largest elements, and where they are."""
+"""Reductions, cumulative sums, and the largest elements with their positions."""
 
 import numpy as np
 import pytest

@@ -129,17 +129,17 @@ def run(spatial, channels, kernel, stride, tile):
         # The slices divide the elements of the first tile, not its vectors; of the second, neither.
         ((7, 5), (64, 32), (1, 1), 1, ConvolutionTile((1, 2), 4, (1, 1, 8), 8)),
         ((14, 14), (64, 256), (3, 3), 1, ConvolutionTile((1, 7), 4, (1, 1, 16), 16)),
-        # No extent of the tile divides the output's.
+        # No extent of the tile divides the output's extent.
         ((13, 13), (20, 28), (3, 3), 2, ConvolutionTile((2, 4), 4, (1, 1, 4), 1)),
         ((13, 13), (20, 28), (1, 1), 1, ConvolutionTile((1, 4), 4, (1, 2, 4), 1)),
         ((15, 11), (3, 10), (5, 5), 2, ConvolutionTile((2, 4), 2, (1, 1, 4), 1, 1)),
-        # Depthwise, along one axis and three.
+        # Depthwise convolutions, also along one axis and three axes.
         ((14, 14), (64, None), (3, 3), 1, ConvolutionTile((2, 7), 4, (1, 2, 8))),
         ((14, 14), (64, None), (3, 3), 2, ConvolutionTile((1, 7), 4, (1, 1, 8))),
         ((13, 11), (21, None), (5, 3), 1, ConvolutionTile((2, 4), 1, (1, 2, 16))),
         ((29,), (8, None), (3,), 1, None),
         ((5, 6, 7), (4, None), (3, 3, 3), 2, None),
-        # Whatever is chosen.
+        # The chosen tiles of further shapes.
         ((29,), (8, 12), (3,), 2, None),
         ((5, 6, 7), (4, 6), (3, 1, 3), 1, None),
         ((1, 1), (64, 7), (1, 1), 1, None),
@@ -196,17 +196,17 @@ def test_a_shape_without_a_tile_is_row_major():
         ((14, 14), (64, 32), (3, 3), 1),
         ((13, 9), (96, 8), (9, 9), 1),
         ((13, 13), (20, 28), (3, 3), 2),
-        # Vectors of four and of two lanes.
+        # Channels make vectors of four and of two lanes.
         ((15, 11), (3, 12), (5, 5), 2),
         ((8, 9), (17, 34), (3, 3), 1),
-        # Depthwise.
+        # Depthwise convolutions.
         ((14, 14), (64, None), (3, 3), 1),
         ((14, 15), (12, None), (5, 3), 2),
         ((9, 4), (6, None), (1, 1), 1),
         # Groups of several channels.
         ((9, 8), (32, 48, 2), (3, 3), 1),
         ((10, 7), (24, 36, 3), (1, 1), 1),
-        # Along one axis and three; a single pixel.
+        # Convolutions along one axis and three axes, and of a single pixel.
         ((29,), (8, 12), (3,), 2),
         ((5, 6, 7), (4, 6), (3, 1, 3), 1),
         ((5, 6, 7), (4, None), (3, 3, 3), 2),
@@ -241,7 +241,8 @@ def test_a_tile_of_a_processor(columns, channels, tile):
 
 @pytest.mark.parametrize("target", [TARGET, PROCESSOR])
 def test_a_network_keeps_channels_last(target):
-    """No activation changes its layout between convolutions, and the input image keeps its own."""
+    """No activation changes its layout between convolutions, and the input image keeps its
+    layout."""
     g = Graph("residual")
     x = g.input("x", (1, 3, 18, 18))
     weights = [

@@ -28,7 +28,7 @@ def drawn(picture, attribute):
 
 
 def copied_into(scope, shape, **options):
-    """Return a schedule that copies P into a texture and adds one, and its tensors."""
+    """Return a schedule that copies P into a texture and adds one, and the schedule's tensors."""
     p = te.placeholder(shape, name="P")
     q = te.compute(shape, lambda *index: p(*index) + 1, name="Q")
     s = te.create_schedule(q.op)

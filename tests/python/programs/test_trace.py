@@ -125,7 +125,7 @@ def test_what_comes_after_the_main_code(tmp_path, ending):
 
 
 def test_exceptions_are_shown_as_the_script_has_it(tmp_path):
-    """The script's own sys.excepthook shows them, with only the script's frames."""
+    """The script's own sys.excepthook shows exceptions, with only the script's frames."""
     hook = """
 import sys, traceback
 sys.excepthook = lambda kind, error, frame: print("hook", len(traceback.extract_tb(frame)))
@@ -136,7 +136,7 @@ raise ValueError
 
 
 def test_a_script_in_another_encoding(tmp_path):
-    """A line of the script declares it (PEP 263)."""
+    """A line of the script declares its encoding (PEP 263)."""
     text = "# -*- coding: latin-1 -*-\nassert ord('\u00e9') == 0xe9\nprint('read')\n"
     done, events = traced(tmp_path, text, "script.py", encoding="latin-1")
     assert (done.returncode, done.stdout) == (0, "read\n"), done.stderr

@@ -144,7 +144,7 @@ def doubled():
 
 
 def test_the_host_runs_kernels():
-    """The reference interpreter runs them without an OpenCL implementation, also with textures."""
+    """The reference interpreter runs kernels without OpenCL, also with textures."""
     host = tvm.device("host:0")
     y = tvm.nd.empty((4,), device=host)
     doubled()(tvm.nd.array(np.arange(4, dtype="float32"), host), y)

@@ -43,7 +43,7 @@ VALUES = np.random.default_rng(3).integers(-9, 9, size=(6, 12)).astype("float32"
     ids=["block loop", "outer loop", "inner loop"],
 )
 def test_only_the_part_that_is_read_is_computed(run, loop, part):
-    """Y reads P[i, j] and P[i, j + 1]; its row of 11 is split by 4."""
+    """Y reads P[i, j] and P[i, j + 1]; the row of Y has 11 elements and is split by 4."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + p[i, j + 1], (6, 11))
     i, j = s[y].op.axis
     jo, ji = s[y].split(j, factor=4)

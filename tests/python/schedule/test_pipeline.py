@@ -77,7 +77,7 @@ def test_fragments(run, stages, unrolled, steps):
 
 @pytest.mark.parametrize("tile", [2, 3, 4])
 def test_fragments_of_shared_tiles(run, tile):
-    """With an even number of fragments, their pipeline runs on across tiles; else it restarts."""
+    """If the number of fragments is even, their pipeline runs across tiles; if odd, it restarts."""
     s, tensors, total, (ko, ki) = scaled_sums(16, 3 * tile, tile, unrolled=True)
     tiles = share(s, tensors[0], total, ko)
     s[tiles].pipeline()
@@ -88,7 +88,7 @@ def test_fragments_of_shared_tiles(run, tile):
 
 
 def test_one_barrier_for_each_tile():
-    """Without the pipeline there are two: before the tile is read, and before it is refilled."""
+    """Without the pipeline, a tile needs two: before it is read, and before it is refilled."""
 
     def barriers(pipelined):
         s, tensors, total, (ko, _) = scaled_sums(16, 64, 8)

@@ -324,7 +324,7 @@ def test_store_predicate_with_a_guard_of_its_own_threads(run, storing):
     ],
 )
 def test_store_predicates_of_a_reader_that_are_refused(condition, message):
-    """Refused predicates: no thread satisfies one; the other names threads that the stage binds."""
+    """One predicate is satisfied by no thread; the other names threads that the stage binds."""
     x, b, y, s = row_sums_plus_one()
     s[b].bind(s[b].op.reduce_axis[0], tx := thread())
     s[y].bind(s[y].op.axis[0], ty := thread("y"))

@@ -180,7 +180,7 @@ def test_storage_align_leaves_the_caller_s_arrays_as_they_are(run):
 @pytest.mark.parametrize("scope", ["shared", "local"])
 @pytest.mark.parametrize("factor", [4, 7, 30])
 def test_double_buffer(run, scope, factor):
-    """The next tile is fetched while this one is used; the last use is after the loop."""
+    """The next tile is fetched while the current tile is used; the last use is after the loop."""
     x, b, s = row_sums()
     cache = s.cache_read(x, scope, [b])
     s[b].bind(s[b].op.axis[0], thread())

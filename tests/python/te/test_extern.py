@@ -163,8 +163,8 @@ def test_shared_memory_and_barriers(run, inside):
 
 @pytest.mark.parametrize("synced", [False, True])
 def test_threads_exchange_global_memory(run, synced):
-    """If a thread reads what another of its block wrote, a barrier is inserted between them, unless
-    the script already has one."""
+    """If a thread reads what another thread of its block wrote, a barrier is inserted, unless the
+    script already has one."""
     a = placeholder()
 
     def body(ins, outs):

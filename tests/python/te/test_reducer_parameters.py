@@ -56,7 +56,7 @@ def cached(s, t):
 
 
 def cached_in_loops(s, t):
-    """The cache has an axis for each loop, and its reducer uses these instead of the tensor's."""
+    """The cache has an axis for each loop; its reducer uses these axes, not the tensor's."""
     s[t].split(s[t].op.axis[0], factor=4)
     s[s.cache_write(t, "local")].compute_at(s[t], s[t].leaf_iter_vars[0])
 

@@ -139,7 +139,7 @@ def test_after_cache_write_the_reduction_belongs_to_the_cache():
 
 
 def test_max_of_an_axis_or_of_values():
-    """te.max takes two values, or a value and an axis: an axis makes it a reduction."""
+    """te.max takes two values, or a value and an axis; with an axis, the result is a reduction."""
     x = te.placeholder((4,), name="X")
     k = te.reduce_axis((0, 4), name="k")
     forms = [
