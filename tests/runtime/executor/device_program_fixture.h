@@ -83,7 +83,7 @@ inline std::vector<float> ramp(std::size_t count, float start = 0) {
 class DeviceProgramTest : public hal::OpenClTest {
  protected:
   // Adds the barriers that are computed ahead of time to the plan. Recording refuses a plan that
-  // lacks one, so all tests check them.
+  // lacks a barrier, so all tests check the barriers.
   void name_barriers(LaunchPlan& plan) {
     if (!plan.workspace) {
       const auto workspace = plan_workspace(plan, device_->info().limits, kQuickWorkspace);

@@ -66,7 +66,7 @@ TEST(PlanBarriers, StandBetweenDependentSteps) {
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), run(0, {z, x})})), "l|l");  // write after read
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, z}), run(0, {y, z})})), "l|l");  // both write
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), BarrierStep{}, run(0, {y, z})})), "l|l");
-  // Launch 3 depends only on launch 1, which the barrier has already ordered before it.
+  // Launch 3 depends only on launch 1, which the barrier already orders before launch 3.
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), run(1, {x, y}), run(0, {x, z})})), "l|ll");
 }
 

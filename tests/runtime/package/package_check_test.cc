@@ -130,7 +130,7 @@ TEST(PackageCheck, Plans) {
               HasSubstr("the scalar \"alpha\" is int8"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps.pop_back(), p.steps.pop_back(); }),
               HasSubstr("steps"));
-  // Errors that validate() finds.
+  // validate() finds the following errors.
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps[4] = FreeStep{2}; }),
               HasSubstr("free: temporary 2 is out of range: there are 2"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.workspace->objects.clear(); }),

@@ -128,7 +128,7 @@ TEST_F(AliasesOfViews, MeetEachOther) {
   EXPECT_TRUE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(), {0, 1}}}));
   EXPECT_TRUE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(192)}}));
   EXPECT_FALSE(alias(plan, {hal::TextureBinding{view()}, hal::TextureBinding{view(256)}}));
-  // Two tensors side by side in one view.
+  // Two tensors lie side by side in one view.
   const auto one = view();
   EXPECT_FALSE(alias(plan, {hal::TextureBinding{one}, hal::TextureBinding{one, {2, 0}}}));
   EXPECT_TRUE(alias(plan, {hal::TextureBinding{one}, hal::TextureBinding{one, {1, 1}}}));

@@ -39,7 +39,7 @@ LaunchPlan plan_of(std::vector<TensorSpec> temporaries, std::vector<Step> steps,
   return plan;
 }
 
-// Returns the workspace, after a check of the plan with it.
+// Returns the plan's workspace, after a check of the plan with this workspace.
 WorkspacePlan planned(LaunchPlan plan, const hal::DeviceLimits& limits = device_limits()) {
   const auto found = plan_workspace(plan, limits, kQuickWorkspace);
   TL_EXPECT_OK(found.status());

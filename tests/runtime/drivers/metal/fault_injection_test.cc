@@ -156,7 +156,7 @@ class Workload {
     TL_RETURN_IF_ERROR(commands->barrier());
     TL_RETURN_IF_ERROR(commands->fill(buffer, 1, 21, pattern));
     TL_RETURN_IF_ERROR(commands->barrier());
-    // A row pitch that blits refuse, so a kernel copies.
+    // Blits refuse this row pitch, so a kernel copies.
     TL_RETURN_IF_ERROR(commands->copy_buffer_to_texture(
         buffer, texture, {.extent = kExtent, .buffer_offset = 1, .row_pitch = 23}));
     TL_RETURN_IF_ERROR(commands->barrier());

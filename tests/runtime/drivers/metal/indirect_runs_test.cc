@@ -203,7 +203,7 @@ TEST_P(IndirectRuns, LeaveNoArgumentsSet) {
   expect_numbers(c, 1);
 }
 
-// Barriers inside a run also order it with the commands before and after.
+// Barriers inside a run also order the run with the commands before and after it.
 TEST_P(IndirectRuns, HaveBarriersForOthers) {
   const auto other = device->create_executable(add_desc());
   TL_ASSERT_OK(other.status());

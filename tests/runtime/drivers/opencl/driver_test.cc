@@ -61,7 +61,7 @@ TEST_F(OpenClTest, DevicesDescribeThemselves) {
     EXPECT_EQ(info.api_version.rfind("OpenCL ", 0), 0u) << info.api_version;
     EXPECT_EQ(info.language_version.rfind("OpenCL C ", 0), 0u) << info.language_version;
     const DeviceLimits& limits = info.limits;
-    // The minimum that OpenCL 1.2's embedded profile requires.
+    // OpenCL 1.2's embedded profile requires at least these limits.
     EXPECT_GE(limits.max_workgroup_size, 1u);
     for (const std::uint64_t size : limits.max_workitem_sizes) EXPECT_GE(size, 1u);
     EXPECT_GE(limits.local_memory_bytes, 1024u);
@@ -76,7 +76,7 @@ TEST_F(OpenClTest, DevicesDescribeThemselves) {
   }
 }
 
-// The formats that OpenCL 1.2's full profile requires (table 5.8, four channels).
+// OpenCL 1.2's full profile requires these formats (table 5.8, four channels).
 TEST_F(OpenClTest, TheFormatsThatAnyDeviceHasAreThere) {
   if (!device_->info().features.images) GTEST_SKIP() << "the device has no images";
   for (const TexelFormat format : kAllTexelFormats) {

@@ -134,7 +134,7 @@ TEST_F(ProgramCacheTest, WhatABinaryDependsOnIsInItsKey) {
   desc.math = MathMode::Contract;
   EXPECT_EQ(result_of(desc), 7);
   EXPECT_EQ(from_source, 4);
-  // Another version of the driver.
+  // The binary of another driver version is not used.
   open([](Api& api) {
     api.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, std::size_t bytes,
                              void* value, std::size_t* size) -> cl_int {
