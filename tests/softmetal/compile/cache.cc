@@ -29,7 +29,7 @@ std::string cache_folder() {
   return chosen_folder.empty() ? build_file("cache") : chosen_folder;
 }
 
-// If there are too many files, removes the oldest half. Other processes may do so at the same time.
+// If there are too many files, removes the oldest half. Other processes may remove files meanwhile.
 void limit_cache(const fs::path& folder) {
   std::vector<std::pair<fs::file_time_type, fs::path>> files;
   std::error_code ignored;

@@ -60,7 +60,7 @@ void Execution::set_up_memory() {
     add(const_cast<uint8_t*>(bytes.data()), bytes.size(), RegionKind::Runtime, false,
         "bytes " + std::to_string(index));
   }
-  // Aligned for every type.
+  // The memory is aligned for every type.
   const auto begin = (reinterpret_cast<uintptr_t>(threadgroup_memory_.data()) + 63) / 64 * 64;
   threadgroup_region_ = &add(reinterpret_cast<void*>(begin), options_.threadgroup_memory_limit,
                              RegionKind::Threadgroup, true, "threadgroup memory");

@@ -71,7 +71,7 @@ void* on_threadgroup_variable(uint32_t id, uint64_t size, uint64_t alignment) {
   return guarded([&]() -> void* { return here().threadgroup_variable(id, size, alignment); });
 }
 
-// Returns whether a texel is inside its texture; if not, reports it if the options say so.
+// Returns whether a texel is inside its texture. Reports a texel outside if the options say so.
 bool is_inside_or_noted(const Texture& t, const SmTexelAt& at, const char* verb) {
   if (is_inside(t, at)) return true;
   if (here().options().report_texture_bounds) {

@@ -30,8 +30,8 @@ void __asan_unpoison_memory_region(const volatile void* begin, size_t size);
 namespace softmetal {
 namespace {
 
-// The size of guard memory: large, so that far out-of-bounds indices fault; it takes only
-// addresses.
+// The size of guard memory: large, so that far out-of-bounds indices fault. The guard takes only
+// address space, no memory.
 constexpr size_t kGuard = size_t{1} << 20;
 
 #if !defined(__x86_64__)

@@ -83,7 +83,7 @@ class Library {
                                        std::string& problem) const;
 
   std::vector<std::string> function_names() const;
-  // If there is no such function, `problem` names the existing ones.
+  // If there is no function of this name, `problem` names the existing functions.
   bool has_function(const std::string& name, std::string& problem) const {
     return find(name, problem) != nullptr;
   }

@@ -242,7 +242,7 @@ bool parse_numbers(const std::string& text, Dtype dtype, std::vector<uint8_t>& b
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     std::string word = text.substr(at, end - at);
-    // From here on another type, aligned as in a struct.
+    // A dtype's name changes the type from here on, and aligns the bytes as in a struct.
     const size_t colon = word.find(':');
     const auto other = dtype_of_name(word.substr(0, std::min(colon, word.size())));
     if (colon != std::string::npos && other) {

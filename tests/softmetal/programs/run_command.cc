@@ -184,7 +184,7 @@ bool parse_run_command(const std::vector<std::string>& arguments, RunCommand& c,
       names.push_back(option);
       continue;
     }
-    // `--option=value`, or in two words.
+    // An option with a value is one word, `--option=value`, or two words.
     const size_t equals = option.find('=');
     const bool joined = equals != std::string::npos;
     if (joined) {

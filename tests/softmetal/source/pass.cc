@@ -26,7 +26,7 @@ void keep_argument_structs(Program& program) {
 }
 
 // Gives numbers with a point or an exponent the suffix f, as Metal has no double. Clang's option
-// for this has no effect in template instances. Literals of bfloat become casts.
+// for float literals has no effect in template instances. Literals of bfloat become casts.
 void rewrite_number(Token& token) {
   const std::string text(token.text);
   const bool hex = text.size() > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X');

@@ -19,7 +19,7 @@ struct Message {
 
 struct Attribute {
   std::string name;
-  std::string argument;  // the text between its parentheses
+  std::string argument;  // the text between the parentheses
   int line;
 };
 
@@ -39,12 +39,12 @@ struct Parameter {
 
 struct Kernel {
   std::string name;         // with namespaces
-  std::string expression;   // names its function, with template arguments
-  std::string public_name;  // the API's name: host_name, or its name
+  std::string expression;   // names the function, with template arguments
+  std::string public_name;  // the API's name: host_name, or the function's name
   int line = 0;
   bool is_template = false;
   std::string max_threads;              // an expression; empty: not limited
-  size_t body_begin = 0, body_end = 0;  // token positions, to find its threadgroup variables
+  size_t body_begin = 0, body_end = 0;  // token positions, to find threadgroup variables
   std::vector<Parameter> parameters;
   std::vector<std::string> missing_constants;  // required function constants without values
 };

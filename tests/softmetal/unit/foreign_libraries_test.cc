@@ -102,8 +102,8 @@ TEST(Foreign, IndicesThatAreExpressions) {
 TEST(Foreign, ChainsOfOperatorsOverTemporaries) {
   std::vector<uint32_t> pairs = {5, 11}, out(9);
   Shader("field_elements", "elements").buffer(0, pairs).buffer(1, out).run({{1, 1, 1}, {2, 1, 1}});
-  // Modulo 97: 5 * 11 * 5 + 12, 25^3, 25 + 121, sums that cancel, 5 + 12, 17 + 3, and
-  // what two references see, 2, and 11.
+  // Modulo 97: 5 * 11 * 5 + 12, 25^3, 25 + 121, sums that cancel, 5 + 12, 17 + 3, and 11 plus 2,
+  // which two references see.
   EXPECT_EQ(out,
             (std::vector<uint32_t>{(275 + 12) % 97, 15625 % 97, 146 % 97, 1, 0, 16, 17, 20, 13}));
 }

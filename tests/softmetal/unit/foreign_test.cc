@@ -219,7 +219,7 @@ TEST(Foreign, AlignedThreadgroupVariables) {
   EXPECT_EQ(sum[0], 1 + 17 + 33 + 49 - 0.5F + 2);
   Floats out(64), a(64), b(64);
   for (size_t i = 0; i < 64; ++i) a[i] = static_cast<float>(i);
-  // The identity: each thread has two adjacent elements of a row.
+  // The matrix b is the identity; each thread has two adjacent elements of a row.
   for (size_t lane = 0; lane < 32; ++lane) {
     const size_t quad = lane / 4, row = (quad & 4) + lane / 2 % 4,
                  column = (quad & 2) * 2 + lane % 2 * 2;

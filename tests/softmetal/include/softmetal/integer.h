@@ -112,8 +112,8 @@ inline T __sm_madsat(T x, T y, T z) {
       if (!__builtin_add_overflow(product, z, &sum)) return sum;
       return z < 0 ? numeric_limits<T>::lowest() : numeric_limits<T>::max();
     }
-    // A product outside the range of 64 bits can return into it by adding z only if the signs
-    // differ.
+    // Adding z can bring a product outside the range of 64 bits back into the range only if the
+    // signs differ.
     __int128 w = (__int128)x * (__int128)y;
     if constexpr (is_signed<T>::value) return __sm_saturate<T>(w + z);
     return numeric_limits<T>::max();

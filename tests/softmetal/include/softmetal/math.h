@@ -135,7 +135,7 @@ SM_TERNARY(fmedian3, fmax(fmin(x, y), fmin(fmax(x, y), z)))
 SM_TERNARY(median3, fmax(fmin(x, y), fmin(fmax(x, y), z)))
 SM_UNARY(saturate, fmin(fmax(x, T(0)), T(1)))
 SM_UNARY(sign, x > T(0) ? T(1) : (x < T(0) ? T(-1) : (x == T(0) ? x : T(0))))
-// The result is below 1, even where x - floor(x) rounds up to 1; 0 for infinity, NaN for NaN.
+// The result is below 1, even where x - floor(x) rounds up to 1; infinity gives 0, NaN gives NaN.
 inline float fract(float x) {
   if (x != x) return x;
   if (__builtin_isinf(x)) return 0;

@@ -328,8 +328,8 @@ constexpr typename __sm_without_space<T>::type __sm_static_cast(U x) {
     return static_cast<To>(x);
   }
 }
-// The vector of a shorter braced list, with zeros for the rest. The token pass replaces such lists
-// by this function.
+// The vector of a braced list that is too short, with zeros for missing elements. The token pass
+// replaces each such list by a call of this function.
 template <class T>
 inline void __sm_append(__private T* all, __private int& count, typename type_identity<T>::type x) {
   if (count < 4) all[count++] = x;

@@ -1,6 +1,6 @@
 // The search for hazards: two commands access the same memory, one of them writes, and nothing
 // orders them. The software Metal runs commands sequentially, so each command is compared with
-// those before.
+// earlier ones.
 #pragma once
 
 #include <cstddef>

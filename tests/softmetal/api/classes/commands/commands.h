@@ -48,7 +48,7 @@ void update_fence(FenceState& fence, const Run& run);
 - (void)runCommitted;        // asynchronously, on a thread of the queue
 - (softmetal::PassSet)done;  // the passes that are complete now
 - (void)add:(const softmetal::PassSet&)passes;
-- (std::vector<softmetal::Resident>)residents;  // of its residency sets
+- (std::vector<softmetal::Resident>)residents;  // of the queue's residency sets
 @end
 
 @interface SMCommandBuffer : SMObject <MTLCommandBuffer> {
@@ -57,7 +57,7 @@ void update_fence(FenceState& fence, const Run& run);
 }
 - (instancetype)initWithQueue:(SMQueue*)queue retains:(BOOL)retains;
 - (void)record:(softmetal::Command)command;
-// Notes that the commands use an object, which is retained, or else must live until they complete.
+// Notes that the commands use an object: it is retained, or must live until they complete.
 - (void)need:(SMObject*)object;
 - (void)updates:(std::shared_ptr<softmetal::FenceState>)fence;
 // Notes that the commands execute indirect commands, which must not change from `commit` until the
@@ -73,7 +73,7 @@ void update_fence(FenceState& fence, const Run& run);
   BOOL ended_;
   int groups_;
   std::set<const void*>* updated_fences_;
-  std::vector<softmetal::PassSamples>* samples_;  // at its begin and end
+  std::vector<softmetal::PassSamples>* samples_;  // at the encoder's begin and end
 }
 - (instancetype)initWithBuffer:(SMCommandBuffer*)buffer
                           kind:(const char*)kind
