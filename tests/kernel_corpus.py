@@ -1,8 +1,8 @@
 """Generates the programs that tests/kernel_diff.py compiles: operators, test programs, random ones.
 
 Each program is written in the text form to FOLDER/NAME.tl. FOLDER/ways.json lists further ways to
-compile it. This script runs with the Python packages of one revision, so it uses only what they
-keep stable: `texloom.te`, `texloom.program`, `texloom.target.Target`, the example kernels, and
+compile it. This script runs with the Python packages of one revision, so it uses only stable
+interfaces: `texloom.te`, `texloom.program`, `texloom.target.Target`, the example kernels, and
 `job.text_of` of the fuzzer. `first_module` finds the last two where older revisions have them.
 
 python tests/kernel_corpus.py PART ROOT FOLDER SEEDS

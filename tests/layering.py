@@ -12,7 +12,7 @@ may use. No folder directly contains more than 30 source files.
 
 PYTHON_LAYERS orders the rooms of the package texloom, which uses no other package. An import that
 only a type checker sees counts as any other. TESTS says which libraries and which other folders the
-folders of tests/ may use; a room of tests/python uses no other room of it.
+folders of tests/ may use; a room of tests/python uses no other room of tests/python.
 
 The CMake targets enforce part of this, but they share one include root, so an #include in the wrong
 direction would still compile.
@@ -396,7 +396,7 @@ def wrong_folder(use: Use) -> str | None:
 
 
 def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
-    """Return circles as `a -> b -> a`. Every node on a circle is in at least one of them."""
+    """Return circles as `a -> b -> a`; every node on a circle is in one or more of the results."""
     graph: dict[str, set[str]] = defaultdict(set)
     for here, there in edges:
         if here != there:

@@ -116,7 +116,7 @@ class Copy:
             # The copies share ccache entries, also once a mutant is reverted.
             "CCACHE_BASEDIR": str(self.folder),
             "CCACHE_NOHASHDIR": "1",
-            # These precede the checkout that .venv points to.
+            # These folders precede the checkout that .venv points to.
             "PYTHONPATH": os.pathsep.join(
                 str(self.folder / root) for root in ("python", "apps", "benchmarks", "tests/fuzz")
             ),
@@ -221,7 +221,7 @@ class Copy:
             file.write_text(original)
 
     def _verdict(self, change: Mutation) -> str:
-        # The changed folder's own tests run first: they likely notice it and build fastest.
+        # The changed folder's own tests run first: they likely notice the change and build fastest.
         own = change.path.split("/")[1]
         last = ("lit", "pytest")
         for name in sorted(self.targets, key=lambda n: (n in last, n == "pytest", n != own)):
@@ -280,8 +280,8 @@ class Campaign:
             running: set[Future[Result]] = set()
             try:
                 while True:
-                    # Start no more than may still count, so that the seed alone determines the set
-                    # of mutants.
+                    # Start no more mutants than may still count, so that the seed alone determines
+                    # the set.
                     while len(running) < min(self._workers, self._count - self.judged()):
                         change = next(self._chosen, None)
                         if change is None:

@@ -71,7 +71,7 @@ def closing(text: str, start: int) -> int:
 
 
 def mask(text: str) -> str:
-    """Return `text` with everything but the code that may be changed blanked.
+    """Return `text` with everything blanked except the code that may be changed.
 
     Positions stay the same. String and character literals keep their quotes, so that an argument
     remains an argument.
