@@ -15,7 +15,7 @@ enum class LoopKind : uint8_t {
   // Iterations that behave like threads of the block but run one after the other, statement by
   // statement (lower/loops/inject_virtual_threads.h).
   Virtual,
-  // Iterations that may run at once. A loop of a schedule only: build_loops makes it Serial.
+  // Iterations that may run concurrently. A loop of a schedule only: build_loops makes it Serial.
   Parallel,
 };
 

@@ -115,7 +115,7 @@ struct Foreign {
   SourceLocation location = {};
 
   bool is_symbol() const { return kind == Kind::Symbol; }
-  // Wherever they stand.
+  // Compares everything but the locations.
   bool operator==(const Foreign& other) const {
     return kind == other.kind && text == other.text && params == other.params &&
            result == other.result && library == other.library;

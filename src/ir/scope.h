@@ -13,7 +13,7 @@ enum class MemoryScope : unsigned char { Global, Shared, Local };
 
 // Which axes of a tensor become rows of a texture; see texture_layout in ir/layout/layout.h.
 enum class TextureRule : unsigned char {
-  Activation,  // all axes but the last before the lanes are rows
+  Activation,  // of the axes before the lanes, the last is the column, all others rows
   Weight,      // the first axis is the row, all others columns
   Nhwc,        // the first two axes are rows
 };

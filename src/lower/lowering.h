@@ -62,7 +62,7 @@ struct Lowering {
   std::vector<SymbolArgument> symbol_arguments;  // among the arguments, ordered by position
   ir::Target target;
   SourceLocation location;  // of the call of lower or build
-  // Empty, at stage Te, until build_loops.
+  // Empty, and at stage Te, until build_loops makes the program.
   ir::Program program = {.stage = ir::ProgramStage::Te};
   // The layouts of the caller's arrays, in the order of the arguments. They are the layouts of the
   // program's parameters, but with the shapes that transform_layout gave.

@@ -55,7 +55,7 @@ class PassRunner {
   }
 
   void run(std::span<const Pass> passes) {
-    Lowering first;  // what the first pass got
+    Lowering first;  // a copy of the input of the first pass
     if (lowering_.verify_each && is_schedule()) check_text(lowering_);
     for (const Pass& pass : passes) {
       if (lowering_.verify_each) {
@@ -151,7 +151,7 @@ class PassRunner {
   Lowering& lowering_;
   PassObserver observer_;
   std::vector<PassTime>* times_;
-  ir::Program first_program_;   // the first one after stage te
+  ir::Program first_program_;   // the first program after stage te
   std::optional<bool> proven_;  // whether all its accesses are proven
 };
 

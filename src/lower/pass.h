@@ -70,7 +70,8 @@ void run_passes(std::span<const Pass> passes, Lowering& lowering, PassObserver o
                 std::vector<PassTime>* times = nullptr);
 
 // Throws an InternalError if the program breaks the rules of its stage or if its text does not read
-// back as the same program. Stage te has no rules; the pass check_schedule checks it.
+// back as the same program. At stage te there are no such rules; the pass check_schedule checks the
+// schedule.
 void verify(const Lowering& lowering, bool check_accesses = true);
 
 }  // namespace texloom::lower

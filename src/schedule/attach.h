@@ -1,4 +1,4 @@
-// The loops around each stage, by its attachment.
+// Finds the loops around each stage, which follow from its attachment.
 #pragma once
 
 #include <vector>
@@ -32,8 +32,8 @@ void check_encloses(const Schedule& schedule, StageId attached, StageId reader);
 // The leaf that an axis of the stage has become.
 ir::IterVar leaf_of(const Stage& stage, ir::IterVar axis);
 
-// Whether both axes are one index of a kernel. Two thread axes are if they have the same tag; two
-// axes of virtual threads are only if they are the same object.
+// Whether both axes are one index of a kernel: thread axes of the same tag, or the same axis of
+// virtual threads.
 bool is_one_thread_axis(const ir::IterVar& a, const ir::IterVar& b);
 
 // Whether all threads along this axis, real or virtual, share a buffer in this memory scope.

@@ -163,7 +163,7 @@ class Schedule {
 
   std::vector<Stage> stages_;  // by id
   std::vector<StageId> order_;
-  std::unordered_map<Op, StageId, RefHash, RefSame> by_operation_;  // keeps them alive
+  std::unordered_map<Op, StageId, RefHash, RefSame> by_operation_;  // keeps the operations alive
 };
 
 }  // namespace texloom::schedule

@@ -72,8 +72,8 @@ enum class AttachKind : uint8_t { Root, Inline, At };
 
 struct Attachment {
   AttachKind kind = AttachKind::Root;
-  StageId stage = -1;  // At: whose loop
-  ir::IterVar axis;    // At: which loop; the stage runs at the start of its body
+  StageId stage = -1;  // for At: the stage of the loop
+  ir::IterVar axis;    // for At: the loop; this stage runs at the start of its body
   SourceLocation location;
 };
 
@@ -95,7 +95,7 @@ struct Stage {
   SourceLocation scope_location;
   std::optional<AxisTransform> transform;  // instead of a layout
   std::vector<Pragma> pragmas;
-  std::vector<Alignment> alignments;  // one for an axis
+  std::vector<Alignment> alignments;  // at most one for each axis
   // The values of the next iteration are computed while the values of the current one are read.
   bool double_buffered = false;
   SourceLocation double_buffer_location;

@@ -52,7 +52,7 @@ bool equal(const LinearSum& a, const LinearSum& b);
 // arithmetic, which does not overflow (ir/program.h).
 bool reads_memory(const Expr& e, const Ranges& ranges);
 bool reads_memory(const LinearSum& sum, const Ranges& ranges);
-// The answer for variables of which none is known to be bound to a value from memory.
+// The same question without ranges: no variable counts as bound to a value from memory.
 bool reads_memory(const Expr& e);
 bool reads_memory(const LinearSum& sum);
 

@@ -43,7 +43,7 @@ constexpr unsigned kOpenCl = bit_of(TargetKind::OpenCL), kMetal = bit_of(TargetK
 struct Attribute {
   std::string_view name;
   std::variant<Number, Flag, Choice> value;
-  unsigned kinds = kEvery;  // that have it
+  unsigned kinds = kEvery;  // the kinds of targets that have the attribute
 
   bool is_of(TargetKind kind) const { return (kinds & bit_of(kind)) != 0; }
 };

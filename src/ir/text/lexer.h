@@ -36,7 +36,7 @@ std::vector<Token> lex(std::string_view text);
 
 // The name in the text form: in quotes if necessary.
 std::string spell_name(std::string_view name);
-// In quotes, always.
+// Always in quotes.
 std::string quote(std::string_view text);
 // The inverse of quote; nullopt if an escape is invalid.
 std::optional<std::string> unquote(std::string_view quoted);

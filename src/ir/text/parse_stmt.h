@@ -19,7 +19,7 @@ class StmtParser {
       : reader_(reader), names_(names), exprs_(exprs) {}
 
   // Statements up to the end of the text, the next kernel, or an unmatched closing brace. Nested
-  // blocks take no stack.
+  // blocks are parsed without recursion.
   Stmt statements();
   bool at_kernel() const { return reader_.at_word("kernel") && !reader_.at("[", 1); }
 
@@ -31,8 +31,8 @@ class StmtParser {
   void find_kernels();
   // The number of the first kernel of this name, which find_kernels has found.
   int kernel_number(const std::string& name) const { return numbers_.at(name); }
-  // Checks what launches state about their kernels, for people who read the text; fails if it is
-  // not true.
+  // Launches repeat facts about their kernels, for people who read the text. Fails if one of these
+  // facts is wrong.
   void check_launches(const std::vector<Kernel>& kernels) const;
 
   // "grid=(8, n, 1)"

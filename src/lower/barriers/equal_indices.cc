@@ -44,7 +44,7 @@ EqualIndices::EqualIndices(const Exprs& a, const Exprs& b, const Variables& vari
   }
   for (bool found = true; found;) {
     found = false;
-    // Indexes, because join_quotients adds equations.
+    // Iterates by index, because join_quotients() adds equations to the list.
     for (size_t i = 0; i < equations_.size(); ++i) found = solve(equations_[i]) || found;
     found = join_quotients() || found;
   }

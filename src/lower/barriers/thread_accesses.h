@@ -68,7 +68,7 @@ class ThreadAccesses {
                                          size_t first_axis, TagFilter tags) const;
 
   ir::arith::Ranges ranges_;
-  ir::Exprs elements_;  // keeps variables alive whose addresses are in variables_
+  ir::Exprs elements_;  // keeps alive the variables whose addresses are in variables_
   // The tags with several threads; the variable of the first loop over a tag stands for all.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualIndices::Variables variables_;

@@ -10,7 +10,8 @@
 namespace texloom::lower {
 
 // Whether a stage that is an argument is computed directly in the caller's array: it is at the
-// root, and in memory that all kernels see. Otherwise each block or thread copies its part there.
+// root, and in memory that all kernels see. Otherwise each block or thread copies its part to the
+// array.
 bool lies_in_array(const schedule::Schedule& schedule, const schedule::Stage& stage);
 
 // Extends the buffer region of arguments in the caller's array to the whole array, even if only a

@@ -32,7 +32,7 @@ std::optional<int64_t> number_of(const Stage& stage, std::string_view key, const
   return value;
 }
 
-// Marks loops to unroll, inner ones before outer ones.
+// Marks loops to unroll, inner loops before outer loops.
 class AutoUnroller {
  public:
   explicit AutoUnroller(int64_t max_steps) : max_steps_(max_steps) {}

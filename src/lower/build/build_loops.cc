@@ -69,8 +69,8 @@ class Builder {
     return own;
   }
 
-  // The buffers that the stage allocates: they are not parameters, and no other stage writes them
-  // first.
+  // The buffers that the stage allocates: all its buffers except parameters and buffers that
+  // another stage writes first.
   std::vector<Buffer> allocations(StageId id) const {
     std::vector<Buffer> own = buffers(id);
     std::erase_if(own,
@@ -274,7 +274,7 @@ class Builder {
   // Computes one point of the stage; for a reduction, one step.
   Stmt update(StageId id) {
     const Stage& stage = s_.stage(id);
-    if (stage.op->is_scan()) return make_empty();  // its steps are attached to its loop
+    if (stage.op->is_scan()) return make_empty();  // the steps of a scan are attached to its loop
     const StageBounds& b = bounds_.of(id);
     const auto* reduce = as<Reduce>(stage.op->body);
     const SourceLocation& where = stage.op->location;

@@ -19,10 +19,10 @@ namespace texloom::lower {
 int64_t first_storing(const schedule::Stage& stage,
                       const std::vector<schedule::ThreadLoop>& threads);
 
-// Checks the stage's predicate. If the stage is not reduced over threads, the threads of its kernel
-// to which none of its loops is bound all have the same value, so it is enough if the predicate
-// holds for one of them; split_kernels lets the first one store it. For that thread, the rest of
-// the predicate must hold at all elements. Fails with BadPredicate.
+// Checks the stage's predicate. If the stage is not reduced over threads, all threads of its kernel
+// to which none of its loops is bound have the same value. Then the predicate need only hold for
+// one of these threads; split_kernels lets the first of them store the value. For that thread, the
+// rest of the predicate must hold at all elements. Fails with BadPredicate.
 void check_store_predicate(const schedule::Schedule& schedule, const schedule::Bounds& bounds,
                            schedule::StageId id);
 

@@ -154,7 +154,7 @@ class Matcher {
             "its loops cover {} points of a box of {}", turns, points);
   }
 
-  // Returns the number of points they have together.
+  // Returns the number of points of all axes together.
   int64_t match_axes(const std::vector<IterVar>& all, const std::vector<IterVar>& wanted,
                      std::string_view kind) {
     if (all.size() < wanted.size()) {
@@ -408,7 +408,8 @@ class Matcher {
     return with_scalars(substitute(moved, values_));
   }
 
-  // Computes values that are not just a variable once, in front of the loops that use them.
+  // Computes each scalar once, in front of the loops that use it, unless its value is just a
+  // variable.
   Stmt with_scalars(Stmt s) const {
     for (const Expr& scalar : intrinsic_->scalars) {
       if (!uses_var(s, scalar)) continue;
@@ -463,7 +464,7 @@ class Matcher {
   }
 
   struct InnerAxis {
-    Expr var;    // the intrinsic's
+    Expr var;    // the variable of the intrinsic's axis
     Expr loops;  // the axis in terms of the variables of the loops
   };
 

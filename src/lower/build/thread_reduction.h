@@ -13,7 +13,7 @@
 namespace texloom::lower {
 
 struct ThreadReduction {
-  ir::Reducer reducer;  // at this point of the loops
+  ir::Reducer reducer;  // of the stage, at this point of the loops
   ResultElement part;   // the thread's partial result, of its own steps
   ResultElement parts;  // the block's partial results, [groups..., threads], at the thread's place
   std::vector<schedule::ThreadLoop> groups;   // enclosing loops; each iteration has its own result
@@ -23,8 +23,9 @@ struct ThreadReduction {
                   std::vector<schedule::ThreadLoop> loops_around,
                   std::vector<schedule::ThreadLoop> sharing);
 
-  // Stores the part of every thread to `parts`, then combines one half with the other until the
-  // first element is the result. insert_barriers puts barriers between the steps.
+  // Stores the part of every thread to `parts`, then repeatedly combines one half of the elements
+  // with the other half, until the first element is the result. insert_barriers puts barriers
+  // between the steps.
   ir::Stmt combination() const;
   // Loads the result, for every thread.
   ir::Exprs result() const;

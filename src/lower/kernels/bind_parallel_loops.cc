@@ -20,7 +20,7 @@ bool is_parallel(const Stmt& s) {
   return loop != nullptr && loop->loop == LoopKind::Parallel;
 }
 
-// How many parallel loops begin here, each directly inside the one before.
+// How many parallel loops begin here, each directly inside the previous loop.
 int depth_of(const Stmt& s) {
   if (const auto* allocate = as<Allocate>(s)) return depth_of(allocate->body);
   return is_parallel(s) ? 1 + depth_of(as<For>(s)->body) : 0;
@@ -34,7 +34,7 @@ Stmt serial(const Stmt& s) {
   });
 }
 
-// Binds as many of the loops as there are axes; `axes` are the grid's axes that are left.
+// Binds at most `axes` of the loops: the number of axes of the grid that are left.
 Stmt bound(const Stmt& s, int axes) {
   if (axes == 0) return serial(s);
   if (const auto* allocate = as<Allocate>(s)) {

@@ -208,8 +208,8 @@ class KernelBuilder {
     return first;
   }
 
-  // Adds parameters: buffers that are read, in order of appearance, then the written ones, and
-  // numbers last.
+  // Adds parameters: buffers that are read, in order of appearance, then buffers that are only
+  // written, and scalars last.
   void collect_params() {
     for (const auto& [buffer, access] : buffers_of(kernel_.body)) {
       kernel_.params.push_back({buffer, access, {}});

@@ -214,7 +214,8 @@ class Partitioner {
         [&](const Stmt& child) { return cut(child, tests, inside); });
   }
 
-  // The loop over the iterations in the interval, without the tests that are decided there.
+  // The loop over the iterations in the interval, without the tests that are decided in this
+  // interval.
   Stmt piece(const For& loop, Interval iterations, const Ranges& known) {
     const Stmt body = iterations.min == 0
                           ? loop.body
@@ -228,7 +229,7 @@ class Partitioner {
     return same_loop ? inner_loops(result, tests, known) : cut(result, tests, known);
   }
 
-  // -- Both.
+  // -- Blocks and serial loops.
 
   // The part of 0 to extent - 1 in which all tests hold, counting only tests that hold in more than
   // half of these values. Returns all values if the part is at most half of them.

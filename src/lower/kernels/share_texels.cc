@@ -32,7 +32,8 @@ struct StructuralEqual {
 template <class Value>
 using TexelMap = std::unordered_map<Expr, Value, StructuralHash, StructuralEqual>;
 
-// A sequence of statements, the unit in which texels are bound. Parents have smaller numbers.
+// A sequence of statements, the unit in which texels are bound. Enclosing blocks have smaller
+// numbers.
 struct Block {
   int parent = -1;
   int index_in_parent = 0;

@@ -33,7 +33,7 @@ void launch_nests(Lowering& lowering);
 void free_temporaries(Lowering& lowering);
 
 // Whether each nest of the program, which is at stage flattened, has a loop over threads, or a
-// parallel one.
+// parallel loop.
 bool is_bound_throughout(const ir::Program& program);
 
 }  // namespace texloom::lower

@@ -1,4 +1,4 @@
-// Makes each variable and each array of a thread have one definition.
+// Gives each variable and each private array a single definition.
 #pragma once
 
 #include "lower/lowering.h"

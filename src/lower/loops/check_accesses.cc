@@ -145,9 +145,8 @@ class AccessChecker {
     return result;
   }
 
-  // Values that are computed together and then stored stay one statement, so that split_kernels
-  // gives it to one thread and it needs no barrier inside. Therefore only tests that use the
-  // variable go inside.
+  // A Let around stores stays one statement, which split_kernels gives to one thread and which
+  // needs no barrier inside. Therefore only tests that use the variable go inside the Let.
   Stmt let(const Let& n, const Path& path, Stmts& tests) {
     const Expr value = expr(n.value, path, tests);
     Path further = path;

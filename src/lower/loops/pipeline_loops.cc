@@ -100,7 +100,8 @@ Stmt allocated_around(const std::vector<Buffer>& buffers, Stmt body) {
 
 void append(Stmts& to, const Stmts& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-// The statements for one iteration of the loop, with the copies for its turn.
+// The statements for one iteration of the loop, with each buffer replaced by its copy for that
+// iteration.
 Stmts of_iteration(const Stmts& statements, const For& loop,
                    const std::vector<PipelinedFill>& fills, const Expr& iteration,
                    const Expr& turn) {
@@ -180,7 +181,7 @@ class Pipeliner {
     return make_for(loop.var, loop.extent, loop.loop, std::move(body), loop.location);
   }
 
-  // A loop of one iteration needs no pipeline: no iteration precedes the one that reads.
+  // A loop of one iteration needs no pipeline: no iteration precedes the iteration that reads.
   static Stmt without_pipeline(const Stmt& body) {
     const LoopBody parts(body);
     return rewrite(body, [&](const Pipelined& n, const Stmt& self) {

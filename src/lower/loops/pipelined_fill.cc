@@ -11,7 +11,7 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-constexpr int64_t kSharedCopies = 2;  // the one being read, and the next one
+constexpr int64_t kSharedCopies = 2;  // the copy being read, and the next copy
 
 Buffer with_copies(const Buffer& b, int64_t copies) {
   Layout layout = b->layout;
@@ -76,7 +76,7 @@ class FillSplitter {
   Buffer registers_;
 };
 
-// Past the last iteration, the fill loads the values of the last one again; no code reads them.
+// A fill past the last iteration loads the values of the last iteration again; no code reads them.
 void refuse_effects(const Pipelined& fill) {
   walk(fill.body, [&](const ForeignCall& n) {
     if (n.pure) return;

@@ -44,8 +44,8 @@ class LoopChecker {
   }
 
   // The inner part of a split by a factor has a constant extent, whatever the axis is. A relation
-  // precedes those of its parts, so one backward walk finds every relation that the axis comes
-  // from.
+  // precedes the relations of its parts, so one backward walk finds every relation from which the
+  // axis derives.
   static bool has_constant_extent(const Stage& stage, const IterVar& axis) {
     std::vector<IterVar> open{axis};  // axes whose extents must be constant
     const auto take = [&](const IterVar& part) {
@@ -146,7 +146,8 @@ class LoopChecker {
     }
   }
 
-  // A pipelined stage has to be attached to a sequential loop, to run ahead of its iterations.
+  // A pipelined stage has to be attached to a sequential loop, to run ahead of the loop's
+  // iterations.
   void check_pipeline(const Stage& stage) {
     if (!stage.pipeline) return;
     const SourceLocation& where = stage.pipeline->location;

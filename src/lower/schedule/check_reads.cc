@@ -203,7 +203,7 @@ class Checker {
                              (static_cast<int128>(y.coefficient) * v + b.constant);
       return static_cast<int64_t>(std::clamp<int128>(product, INT64_MIN / 8, INT64_MAX / 8));
     };
-    // The vertex is in the middle between the zeros of the factors.
+    // The vertex is halfway between the zeros of the factors.
     const double vertex = -(static_cast<double>(a.constant) / static_cast<double>(x.coefficient) +
                             static_cast<double>(b.constant) / static_cast<double>(y.coefficient)) /
                           2;

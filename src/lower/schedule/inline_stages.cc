@@ -68,9 +68,9 @@ std::vector<StageId> inlined_in(const InlinedReads& reads, StageId reader) {
   return found;
 }
 
-// Refuses the body of a reader that inlining made too large. The help names the stage without which
-// the sizes of both parts are closest to the square root of the limit: in a chain of stages that
-// are read several times each, both are then small.
+// Refuses the body of a reader that inlining made too large. The help names the inlined stage whose
+// size is closest to the square root of the limit. If that stage is not inlined, both parts of a
+// chain of stages that are read several times each are small.
 void check_inlined_size(const Schedule& s, const InlinedReads& reads, StageId reader,
                         const Expr& body) {
   if (body->size <= kMaxSize) return;

@@ -36,8 +36,8 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
       {}};
 }
 
-// Finds the loop whose consecutive values are consecutive lanes. Fails if four of its iterations
-// are not one texel.
+// Finds the loop whose consecutive values are consecutive lanes. Fails if four consecutive
+// iterations are not one texel.
 class LaneLoop {
  public:
   // `extents` are those of the data axes. There are no other axes: a reduction cannot be in a

@@ -91,7 +91,7 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
 
 namespace {
 
-constexpr uint32_t kMostParts = 1 << 13;  // of an index
+constexpr uint32_t kMostParts = 1 << 13;  // in the index of an axis
 
 // outer * extent + inner; or x if outer is x / extent and inner is x % extent, so that alternating
 // splits and fusions do not double the expression each time.

@@ -63,7 +63,7 @@ class StridedReads {
 // The regions that readers read along one axis of a stage.
 struct AxisReads {
   JoinedRegion all;
-  JoinedRegion clamped;  // by the readers' clamped indices
+  JoinedRegion clamped;  // the regions for the readers' clamped indices
   StridedReads strided;
 };
 

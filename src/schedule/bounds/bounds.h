@@ -46,11 +46,12 @@ struct StageBounds {
   std::vector<ir::Expr> position;
   // The logical index for each axis variable of the operation, including reduction axes.
   ir::Substitution index;
-  // `min` and `index` as they are where all `clamps` hold (clamps are among the guards). A point
-  // where a clamp does not hold is not computed; its index is that of a computed point, so that
-  // regions do not grow.
+  // `min` and `index` with each point past the end of an axis moved to the last point of the axis,
+  // so that regions do not grow. Equal to `min` and `index` where all `clamps` hold.
   std::vector<ir::Expr> clamped_min;
   ir::Substitution clamped_index;  // empty if there are no clamps: then it would be `index`
+  // The guards that hold for points inside the axes that splits do not divide: axes of this stage
+  // and, if its memory is private, of its only reader.
   std::vector<ir::Expr> clamps;
   // For each data axis: the logical indices that are computed at all, from `first` to before `end`.
   // These are the indices of the whole tensor or, if the bounds are narrow, those that readers

@@ -19,7 +19,8 @@ class Limits {
  public:
   Limits(const Expr& condition, const arith::Ranges& ranges) : ranges_(ranges) { add(condition); }
 
-  // The upper limits of the iterations that take part, over variables outside the loop.
+  // The upper limits of the iterations that take part in the reduction, over variables outside the
+  // loop.
   std::vector<Expr> ends_of(const LeafLoop& loop) const {
     std::vector<Expr> ends;
     for (const LinearSum& sum : sums_) {

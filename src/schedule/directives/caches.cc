@@ -271,7 +271,7 @@ Tensor Schedule::cache_write(const Tensor& tensor, std::string_view scope,
   Exprs copied;
   for (const Tensor& cache : outputs_of(compute))
     copied.push_back(read(cache, loops.places, where));
-  stage(id).relations.clear();  // the body has other axes
+  stage(id).relations.clear();  // the new body has other axes
   set_body(id, of_outputs(std::move(copied), where));
   stage(id).reset_loops();
   return output_of(compute, static_cast<size_t>(tensor->output));

@@ -73,9 +73,9 @@ using Op = Ref<Operation>;
 
 Op make_placeholder(std::string name, ir::Type type, ir::Exprs shape, SourceLocation location);
 
-// Turns the reduction, if there is one, into one over a box (reduction_box.h). Fails with
-// BadReduction if a reduction is not the root of the body, if its init uses its axes, or if its
-// extent is unknown; with BadComputeBody if the body reads buffers or contains vectors.
+// Turns a reduction into a reduction over a box (reduction_box.h). Fails with BadReduction if a
+// reduction is not the root of the body, if its init uses its axes, or if its extent is unknown;
+// with BadComputeBody if the body reads buffers or contains vectors.
 Op make_compute(std::string name, std::string tag, std::vector<ir::IterVar> axes, ir::Expr body,
                 SourceLocation location, Ref<OperationAttributes> attributes = {});
 

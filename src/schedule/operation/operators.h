@@ -30,7 +30,7 @@ ir::Expr select(ir::Expr condition, ir::Expr if_true, ir::Expr if_false,
                 const SourceLocation& where);
 // The number of set bits of an integer, in its type.
 ir::Expr popcount(const ir::Expr& x, const SourceLocation& where);
-// The number of bits before the first set one of an integer (all bits for 0), as int32.
+// The number of bits before the first set bit of an integer (all bits for 0), as int32.
 ir::Expr leading_zeros(const ir::Expr& x, const SourceLocation& where);
 // An element function of floats, by its te name. Rounding functions return integers unchanged.
 ir::Expr call(std::string_view name, ir::Exprs arguments, const SourceLocation& where);

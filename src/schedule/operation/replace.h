@@ -1,4 +1,4 @@
-// Copies computations with other tensors and other sizes in place of given ones.
+// Copies computations, with given tensors and symbols replaced.
 #pragma once
 
 #include <map>
