@@ -213,7 +213,7 @@ TEST(InterpretGenerated, Conversions) {
   }
 }
 
-// A complete legalized schedule: float16 textures and tiles in shared memory.
+// A complete schedule gives equal bits: float16 textures and tiles in shared memory.
 TEST(InterpretGenerated, Schedule) {
   using namespace lower::testing;
   using namespace schedule::testing;

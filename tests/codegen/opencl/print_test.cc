@@ -307,7 +307,7 @@ TEST_F(PrintExpressions, LanesOfVectorLiterals) {
   EXPECT_EQ(spelled(lane(eight, 5)), "vload8(0, x).s5");
 }
 
-// Each integer operator, with the spacing and precedence of C.
+// Each integer operator is printed with the spacing and precedence of C.
 TEST(Print, IntegerOperators) {
   const ir::Buffer x = global("x", Type::u(32), 8), y = global("y", Type::u(32), 8);
   const Expr a = at(x, 0), b = at(x, 1), c = at(x, 2);

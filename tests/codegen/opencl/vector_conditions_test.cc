@@ -123,7 +123,7 @@ TEST_F(VectorConditions, CastsAndLanesAreNumbers) {
             "y[ramp(p, 1, 2)] = int32x2(select(c < d, c, d))\n");
 }
 
-// Conditions nested in the operands of conditions and of values.
+// Conditions may be nested in the operands of conditions and of values.
 TEST_F(VectorConditions, Nested) {
   const Expr inner = make_select(c < d, a, b);
   EXPECT_EQ(condition(kFloat32, inner < a), "select(int32x2(c) < int32x2(d), a, b) < a");
