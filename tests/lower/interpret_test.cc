@@ -169,7 +169,7 @@ struct Matmul {
   }
 };
 
-// Tiles in shared memory, with barriers.
+// The tiles are in shared memory, with barriers.
 TEST(InterpretStages, TiledMatmul) {
   const Matmul even;
   EXPECT_EQ(problems(lowering_of(even.tiled(4), {even.a, even.b, even.c}), {even.a_in, even.b_in},

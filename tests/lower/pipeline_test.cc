@@ -118,7 +118,7 @@ TEST_F(Pipeline, NotesThePass) {
             "found while lowering 'main', in pass split_kernels.launch_nests\n");
 }
 
-// A whole program: a texture cache of the input, a tile in shared memory, registers.
+// The passes lower a program with a texture cache, a tile in shared memory and registers.
 TEST_F(Pipeline, TextureCache) {
   Te own({b});
   const Tensor texture = own.cache_read(a, "texture", {b});

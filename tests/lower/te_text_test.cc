@@ -40,7 +40,7 @@ compute B(i < 4, j < 4): int32 = A[j, i] + 3
 )");
 }
 
-// Two stages, two axes and two reducers with the same name.
+// Two stages, two axes or two reducers may have the same name.
 TEST(TeText, TellsNamesApart) {
   const Tensor a = placeholder("A", {8, 8}), other = placeholder("A", {8, 8}, ir::kInt32);
   const auto sum_over = [](const Tensor& t, const ir::Expr& i) {

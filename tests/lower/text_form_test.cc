@@ -36,7 +36,7 @@ void round_trips(const Lowering& lowering) {
   }
 }
 
-// A texture cache, lanes, threads, an unrolled loop.
+// The program has a texture cache, lanes, threads and an unrolled loop.
 TEST(TextForm, OfATextureCache) {
   const Tensor a = placeholder("A", {8, 16}), b = plus_one(a, "B");
   Te te({b});

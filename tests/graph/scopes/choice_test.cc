@@ -106,7 +106,7 @@ ChoiceProblem random_problem(std::mt19937& random) {
   return problem;
 }
 
-// Limits some resources so that some choices keep within them.
+// Limits some resources; some choices stay within these limits.
 void add_limits(ChoiceProblem& problem, std::mt19937& random) {
   const auto number = [&](int low, int high) {
     return std::uniform_int_distribution<int>(low, high)(random);

@@ -44,7 +44,7 @@ TEST_F(RangesTest, Loops) {
   EXPECT_FALSE(of(loop("k", x)).has_max());
 }
 
-// Several loops over one variable, one after another.
+// The range of a variable of several loops is the union of the loops' ranges.
 TEST_F(RangesTest, SeveralLoops) {
   for (const int64_t extent : {4, 8, 2}) {
     const Stmt s = make_for(x, make_int(extent), LoopKind::Serial, make_empty());

@@ -142,7 +142,7 @@ TEST_F(SimplifyTest, RemaindersJoin) {
             "floormod(floordiv(y, 3), 5) * 3 + floormod(x, 3)");
 }
 
-// Three fused axes, split differently and recombined.
+// Three axes are fused, split differently and recombined.
 TEST_F(SimplifyTest, FusedAxes) {
   const Expr f = loop("f", 56 * 56 * 8);
   const Expr h = floordiv(f, 56 * 8), w = floormod(floordiv(f, 8), 56), c = floormod(f, 8);
@@ -270,7 +270,7 @@ TEST_F(SimplifyTest, KeepsTypes) {
   EXPECT_EQ(simple(v + v), "ramp(x, 1, 4) + ramp(x, 1, 4)");
 }
 
-// Comparisons of vectors, and of types with known bounds.
+// Bounds also decide comparisons of vectors and of unsigned types.
 TEST_F(SimplifyTest, ComparisonsOfOtherTypes) {
   const auto spread = [](int64_t value) { return make_broadcast(make_int(value), 4); };
   const Expr ramp = make_ramp(i4 * 4, make_int(1), 4);

@@ -89,7 +89,7 @@ inline int64_t wrapped(Wide value, Type type) {
   return static_cast<int64_t>(low);
 }
 
-// The ends of the type, and small numbers of both signs.
+// The least and the largest value of the type, and small numbers of both signs.
 inline std::vector<int64_t> edges(Type type) {
   const Wide modulus = Wide{1} << type.bits;
   const Wide low = type.is_int() ? -modulus / 2 : 0;

@@ -37,7 +37,7 @@ struct ExprCase {
   Lanes expected;
 };
 
-// An expression of each kind in nodes.def.
+// Evaluates an expression of each kind in nodes.def.
 TEST_F(InterpretExpr, EveryKind) {
   const std::vector<ExprCase> cases = {
       {make_int(7), {7}},

@@ -20,7 +20,7 @@ class InterpretStmt : public InterpretTest {
   Expr j = make_var("j"), k = make_var("k");
 };
 
-// A statement of each kind that kernels contain.
+// Runs a statement of each kind that kernels contain.
 TEST_F(InterpretStmt, KernelStatements) {
   const Buffer l = local("l", kInt32, 1);
   const Buffer t = param(texture("t", kInt32, 1, 1));
@@ -38,7 +38,7 @@ TEST_F(InterpretStmt, KernelStatements) {
   EXPECT_EQ(values(t), Values({4, 6, 8, 10}));
 }
 
-// Loops of all kinds, and a thread loop nested in another loop over the same threads.
+// Runs loops of all kinds, and a thread loop nested in another loop over the same threads.
 TEST_F(InterpretStmt, LoopsBeforeKernels) {
   const Buffer s = shared("s", kInt32, 4);
   const Stmt fetch = make_thread_for(j, make_int(4), {false, 0}, put(s, j, at(a, j)));
@@ -69,7 +69,7 @@ TEST_F(InterpretStmt, LogicalAccesses) {
   EXPECT_EQ(values(out), Values({1, 4, 2, 5, 3, 6}));
 }
 
-// A plan with temporaries, a loop whose variable is a kernel argument, and frees.
+// Runs a plan with temporaries, a loop whose variable is a kernel argument, and frees.
 TEST_F(InterpretStmt, LaunchPlan) {
   const Buffer temporary = global("temporary", kInt32, 8);
   Kernel first, second;

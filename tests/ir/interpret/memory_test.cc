@@ -24,7 +24,7 @@ TEST(Memories, Arrays) {
   EXPECT_THROW(memory.set(-1, {}), InternalError);
 }
 
-// Texels row by row, four lanes each.
+// Images store texels row by row, four lanes each.
 TEST(Memories, Images) {
   const Memory memory = Memory::image(kFloat32, 3, 2);
   EXPECT_TRUE(memory.is_image());

@@ -43,7 +43,7 @@ struct IntegerCase {
   int64_t a, b, expected;
 };
 
-// Each integer operator: an ordinary case, and cases where it wraps or where signs matter.
+// Each integer operator is tested in an ordinary case, and where it wraps or signs matter.
 TEST(Scalars, Integers) {
   const Type i8 = Type::i(8), u8 = Type::u(8), u32 = Type::u(32), u64 = Type::u(64);
   constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min();
@@ -136,7 +136,7 @@ TEST(Scalars, ComparisonsOfFloats) {
   EXPECT_FALSE(holds(BinaryOp::Ge, kNaN, 1));
 }
 
-// Ties to even, subnormals, overflow.
+// Ties round to even, results may be subnormal, and large numbers overflow.
 TEST(Scalars, Rounding) {
   EXPECT_EQ(rounded(kHalf, 2049), 2048);
   EXPECT_EQ(rounded(kHalf, 2051), 2052);
@@ -175,7 +175,7 @@ TEST(Scalars, HalfArithmetic) {
   }
 }
 
-// Cases where rounding an intermediate product or sum would give another result.
+// In these cases, rounding an intermediate product or sum would give another result.
 TEST(Scalars, FmaRoundsOnce) {
   const double e = std::ldexp(1.0, -23);
   EXPECT_EQ(fma(kFloat32, 1 + e, 1 + e, -1 - 2 * e), e * e);
@@ -200,7 +200,7 @@ struct CallCase {
   double x, y, expected;
 };
 
-// Each function at arguments with exact results.
+// Calls each function with arguments that have exact results.
 TEST(Scalars, Calls) {
   const std::vector<CallCase> cases = {
       {Intrinsic::Exp, 0, 0, 1},

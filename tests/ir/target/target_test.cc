@@ -66,7 +66,7 @@ TEST(Target, Presets) {
   EXPECT_EQ(parse("opencl"), Target());
 }
 
-// The properties that all Metal presets share, and those in which they differ.
+// All Metal presets share some properties, and differ in others.
 TEST(Target, MetalPresets) {
   struct Row {
     std::string text, device;

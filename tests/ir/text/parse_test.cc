@@ -211,7 +211,7 @@ TEST(Parse, FloatConstants) {
   }
 }
 
-// A constant of one type, cast to another.
+// A constant of one type may be cast to another type.
 TEST(Parse, ConvertedConstants) {
   const Type types[] = {Type::i(8),  kInt32,      kInt64,
                         Type::u(64), kBool,       Type::f(16),
@@ -242,7 +242,7 @@ TEST(Parse, LanesOfNegations) {
   round_trip(make_lane(make_var("a.b.1", kFloat32.with_lanes(4)), l.i));
 }
 
-// Names that are not words of the text form, or that look like another name.
+// A name may be no word of the text form, or look like another name.
 TEST(Parse, Names) {
   for (const char* name : {"",
                            "x.1",

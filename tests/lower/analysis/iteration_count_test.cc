@@ -92,7 +92,7 @@ TEST_F(IterationCount, AtMostWhereCasesAreTooMany) {
   EXPECT_FALSE(many.count().bounded());
 }
 
-// Up to three conditions that compare sums of variables with constants, checked by enumeration.
+// Enumeration confirms the counts under up to three comparisons of sums with constants.
 TEST_F(IterationCount, RandomConditions) {
   std::mt19937 random(7);
   const auto number = [&](int low, int high) {
@@ -119,7 +119,7 @@ TEST_F(IterationCount, RandomConditions) {
   }
 }
 
-// A triangle: 0 + 1 + ... + 4 iterations.
+// The loops form a triangle of 0 + 1 + ... + 4 iterations.
 TEST_F(IterationCount, OfAnExtentThatVaries) {
   const Expr k = ir::make_var("k");
   const Iterations rows = Iterations(tried).inside_loop(i, make_int(5));

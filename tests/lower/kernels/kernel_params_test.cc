@@ -124,7 +124,7 @@ TEST_F(KernelParams, SharedMemory) {
             "a block on the target 'opencl -max_local_memory=75' is allowed 75");
 }
 
-// The arrays of one thread, and of all eight threads together: 2 MiB.
+// The arrays of one thread are limited, and so are those of all eight threads together (2 MiB).
 TEST_F(KernelParams, PrivateMemory) {
   const auto with = [&](int64_t elements) {
     const Buffer p = ir::make_buffer("p", kFloat32, {elements}, ir::MemoryScope::Local, line(4));

@@ -34,7 +34,7 @@ class ShareTexels : public ::testing::Test {
   Expr y = ir::make_var("y");
 };
 
-// The purpose of the pass: copies of an unrolled loop over lanes.
+// The copies of an unrolled loop over lanes share their texels: the purpose of the pass.
 TEST_F(ShareTexels, BindsBeforeTheFirstOfSeveralStatements) {
   EXPECT_EQ(shared(make_seq({set(0, ir::make_float(1)), set(1, lane(load(2), 0)),
                              set(2, lane(load(2), 1)), set(3, ir::make_float(2))})),
@@ -356,7 +356,7 @@ TEST_F(ShareTexels, NestsTheTexelsOfOneStatement) {
   EXPECT_EQ(count(text, "texture2d.load"), 250U);
 }
 
-// 16 x 32 x 32 statements with two texels each, like an unrolled outer product.
+// A kernel may have 16 x 32 x 32 statements with two texels each, like an unrolled outer product.
 TEST_F(ShareTexels, TexelsOfManyStatements) {
   ir::Stmts statements;
   for (int step = 0; step < 16; ++step) {
@@ -371,7 +371,7 @@ TEST_F(ShareTexels, TexelsOfManyStatements) {
   EXPECT_EQ(count(to_string(result), "texture2d.load"), 16U * 64U);
 }
 
-// A deep graph of shared nodes with 2^40 paths.
+// The nodes of a deep graph with 2^40 paths are visited at most twice each.
 TEST_F(ShareTexels, LooksAtSharedNodesTwiceAtMost) {
   Expr value = lane(load(2), 0);
   for (int i = 0; i < 40; ++i) value = value * value;

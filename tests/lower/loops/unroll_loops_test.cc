@@ -62,7 +62,7 @@ TEST_F(UnrollLoops, OtherLoops) {
   EXPECT_EQ(unrolled(threads), to_string(threads));
 }
 
-// At most 4,096 stores, or 4,096 copies of a body without stores.
+// Unrolling makes at most 4,096 stores, or 4,096 copies of a body without stores.
 TEST_F(UnrollLoops, Limit) {
   const Stmt two = make_seq({copy, put(a, i, at(y, i))});
   const auto is_copied = [&](int64_t extent, const Stmt& body) {

@@ -81,7 +81,7 @@ TEST(ObjectsTest, WrongInputIsRefused) {
               HasSubstr("there are 0 items"));
 }
 
-// All partitions of small random problems, with and without separations.
+// The plan equals the best of all partitions of small random problems, also with separations.
 TEST(ObjectsTest, EqualsTheEnumerationOfAllPartitions) {
   int proved_by_search = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {

@@ -129,7 +129,7 @@ TEST(Scan, PartsAreOfOneStateEach) {
   EXPECT_THAT(faults([&] { Schedule::create({one, other}); }), HasSubstr("part of another scan"));
 }
 
-// A step of a thousand stages.
+// A step may have a thousand stages.
 TEST(Scan, LongChains) {
   const Tensor state = placeholder("R", {6, 4});
   Tensor last = compute("U", {6, 4}, [&](const Exprs& i) { return at(state, {i[0] - 1, i[1]}); });
