@@ -162,7 +162,7 @@ def test_pattern(pattern):
 
 
 def test_patterns_at_their_limits():
-    """Reads of two elements, of a transposed square, of fixed elements, and of none."""
+    """Operators read two elements, a transposed square, fixed elements, or none."""
     x = te.placeholder((4, 4), name="x")
     neighbors = te.compute((4, 4), lambda i, j: x[i, j] + x[i, (j + 1) % 4])
     symmetric = te.compute((4, 4), lambda i, j: x[i, j] + x[j, i])
@@ -226,7 +226,7 @@ def test_equal_operators_are_scheduled_once(monkeypatch):
 
 
 def test_convolution_with_bias_and_activation(dev):
-    """One kernel; its sums are integers, so that the results are equal bit by bit.
+    """The nodes are one kernel; its sums are integers, so the results are equal bit by bit.
 
     The bias is an input: a constant one would become a part of the convolution.
     """
@@ -313,7 +313,7 @@ def test_softmax(dev):
 
 
 def test_kernel_of_a_reduction_that_only_the_same_thread_reads(dev):
-    """A sum with an epilogue of rank 0, in one kernel."""
+    """A sum with an epilogue of rank 0 is one kernel."""
     net = Network()
     x, s = net.input("x", (33,)), net.input("s", ())
 
@@ -329,7 +329,7 @@ def test_kernel_of_a_reduction_that_only_the_same_thread_reads(dev):
 
 @pytest.mark.parametrize("elements", [1, 31, 67, 64, 96, 2 * 67])
 def test_numbers_of_elements(dev, elements):
-    """Elements that fit one block, that a block size divides, and that none does."""
+    """The elements fit one block, or a block size divides their number, or none does."""
     net = Network()
     x, w = net.input("x", (1, 2, 1, elements)), net.constant("w", (1, 2, 1, 1))
     point = partial(conv2d, pad=0)

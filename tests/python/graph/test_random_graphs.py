@@ -57,7 +57,7 @@ def maximum(x):
 
 
 def squared(x):
-    """Multiply a matrix by its transpose, along the last axis; no more than small numbers."""
+    """Multiply a matrix by its transpose, along the last axis, with clipped factors and results."""
     k = te.reduce_axis((0, x.shape[-1]), name="k")
 
     def product(i, j):

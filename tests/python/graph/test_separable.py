@@ -69,7 +69,7 @@ SHAPES = [
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s[0])) + f"-{s[1]}")
 def test_one_kernel_computes_both(shape):
-    """The values are those of two kernels, for extents that tiles divide and others."""
+    """The values are those of two kernels, whether or not tiles divide the extents."""
     g = separable(*shape)
     joined, values = results(g, TARGET)
     apart, expected = results(g, "opencl")

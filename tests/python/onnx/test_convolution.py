@@ -40,7 +40,7 @@ CONVOLUTIONS = {
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("has_bias", [False, True])
 def test_conv(name, has_bias):
-    """Strides, pads, dilations and groups along one axis to three."""
+    """Convolutions along one to three axes have strides, pads, dilations and groups."""
     data, weight, attributes = CONVOLUTIONS[name]
     inputs = [random(1, *data), random(2, *weight)]
     if has_bias:
@@ -139,7 +139,7 @@ def test_qlinear_conv():
 
 
 def test_deform_conv():
-    """Offsets, a mask, groups of both kinds, strides and dilations."""
+    """The convolution has offsets, a mask, groups of both kinds, strides and dilations."""
     data, weight = random(1, 1, 4, 6, 7), random(2, 4, 2, 2, 3)
     attributes = {"strides": [2, 1], "dilations": [1, 2], "pads": [1, 0, 1, 2]}
     height, width = 4, 5

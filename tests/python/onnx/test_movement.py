@@ -120,7 +120,7 @@ def test_center(extent, expected):
 
 
 def test_blocks():
-    """Depth to space in both orders, and back."""
+    """Depth to space works in both orders, and space to depth reverses it."""
     x = floats(2, 12, 2, 3)
     parts = x.reshape(2, 2, 2, 3, 2, 3).transpose(0, 3, 4, 1, 5, 2)
     got = run_node("DepthToSpace", [x], 13, blocksize=2)

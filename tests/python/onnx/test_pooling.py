@@ -28,7 +28,7 @@ WINDOWS = {
 
 @pytest.mark.parametrize("name", WINDOWS)
 def test_max_pool(name):
-    """Values and indices; of equal elements the first wins."""
+    """Values and indices are right; among equal elements, the first wins."""
     shape, attributes = WINDOWS[name]
     x = np.round(4 * random(1, *shape))
     for outputs in (1, 2):

@@ -65,8 +65,7 @@ def test_iter_var_attrs():
 
 
 def test_attachment():
-    """attach_type is 1 for root, 2 for inline, 4 at a loop; a split moves the attachment
-    inwards."""
+    """attach_type is 1 for root, 2 for inline, 4 at a loop; splits move the attachment inwards."""
     _, p, y, s = chain()
     assert s[p].attach_type == 1 and s[p].attach_stage is None and s[p].attach_ivar is None
     s[p].compute_inline()

@@ -159,7 +159,7 @@ def test_pooling(run):
 
 
 def test_direct_convolution_with_everything_in_it(run):
-    """Shared caches filled by all threads, virtual threads, and a pragma on an outermost loop."""
+    """The schedule has shared caches, virtual threads, and a pragma on an outermost loop."""
     data, kernel = te.placeholder((1, 8, 8, 8), name="data"), te.placeholder((16, 8, 3, 3))
     padded = pad(data, [0, 0, 1, 1], [0, 0, 1, 1], 0.0, "padded")
     rc, ry, rx = (te.reduce_axis((0, n), name) for n, name in ((8, "rc"), (3, "ry"), (3, "rx")))
