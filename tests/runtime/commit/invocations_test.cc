@@ -81,7 +81,7 @@ TEST(Invocations, WaitsAroundCalls) {
               ElementsAre("start", "barrier", "wait", "wait", "wait", "wait"));
 }
 
-// Six invocations with the host in the middle.
+// Six invocations have two host operators in the middle.
 TEST(Invocations, TheHostInTheMiddle) {
   EXPECT_THAT(transitions({kKernel, kPortable, kHost, kHost, kKernel, kNative}),
               ElementsAre("start", "barrier", "wait", "same encoder", "start", "new encoder"));

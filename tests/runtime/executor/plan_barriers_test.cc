@@ -101,7 +101,7 @@ TEST(PlanBarriers, OfLoops) {
   // before.
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), loop(0, 3, {run(0, {y, z})}), run(0, {z, x})})),
             "l|[|l]|l");
-  // Two dependent launches: barriers within an iteration and between iterations.
+  // Two dependent launches need barriers within an iteration and between iterations.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {run(1, {x, y}), run(1, {y, z})})})), "[|l|l]");
   // An inner loop's barriers suffice for the outer one.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {loop(1, 2, {run(1, {x, y})})})})), "[|[|l]]");

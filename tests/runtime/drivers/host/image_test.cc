@@ -1,4 +1,4 @@
-// Tests images in host memory: every format, clamping, and accesses outside.
+// Tests images in host memory: every format, clamping, and accesses outside of the image.
 #include "runtime/drivers/host/image.h"
 
 #include <gtest/gtest.h>

@@ -50,7 +50,7 @@ class ReplacedCallTest : public QueueTest {
   }
 };
 
-// Replaces a member by a function that counts and forwards its calls.
+// Replaces a member by a function that counts calls and forwards them.
 template <auto Member>
 struct Counted;
 template <typename R, typename... Args, R (CL_API_CALL* Api::*Member)(Args...)>

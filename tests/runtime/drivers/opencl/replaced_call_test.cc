@@ -115,7 +115,7 @@ TEST_F(ReplacedCallTest, PartsOfABufferAreReleasedInTheReverseOrderOfTheirCreati
   EXPECT_EQ(released, made);
 }
 
-// A device that supports no format.
+// The device supports no format.
 TEST_F(ReplacedCallTest, FormatsThatTheDeviceLacksAreUnimplemented) {
   open_with([](Api& api) {
     api.clGetSupportedImageFormats = [](cl_context, cl_mem_flags, cl_mem_object_type, cl_uint,

@@ -50,7 +50,7 @@ class ScratchTest : public ReplacedCallTest {
   }
 };
 
-// Rows of 4 KiB, 256 per block: whole blocks, one more row, and an odd remainder.
+// Rows of 4 KiB move 256 per block: whole blocks, one more row, and an odd remainder.
 TEST_F(ScratchTest, RowsWithGapsGoInBlocks) {
   open_with(as_it_is);
   for (const std::uint32_t height : {256U, 512U, 513U, 771U}) expect_copies({256, height}, 48);
@@ -60,7 +60,7 @@ TEST_F(ScratchTest, RowsWithGapsGoInBlocks) {
   expect_copies({256, 771}, 48);
 }
 
-// Blocks of two rows and of one row, and rows larger than the scratch memory.
+// Blocks may have two rows or one row, and rows may be larger than the scratch memory.
 TEST_F(ScratchTest, RowsOfAnyLengthGoThroughLittleMemory) {
   for (const auto replace : {&as_it_is, &pretend_nvidia}) {
     open_with(replace, {.scratch_bytes = 64});

@@ -185,7 +185,7 @@ TEST(CreationCheck, ArgumentsOverTheLimits) {
               fails_with(StatusCode::InvalidArgument, "44 bytes of arguments"));
 }
 
-// Metal's limits: 31 buffers and 4 KiB of constants.
+// The limits are Metal's: 31 buffers and 4 KiB of constants.
 TEST(CreationCheck, BuffersAndConstantsOverTheLimits) {
   DeviceInfo device = null::default_device();
   std::vector<KernelParam> params(31, BufferParam{.name = "b"});
