@@ -225,7 +225,7 @@ void gather_texture(const Texture& t, SamplerState s, const SmSampleAt& at, uint
   const Place place = locate(t, s, at, 0);
   const int x = static_cast<int>(std::floor(place.at[0] - 0.5F)),
             y = static_cast<int>(std::floor(place.at[1] - 0.5F));
-  // Counter-clockwise from the lower left; y grows downwards.
+  // The corners are counter-clockwise from the lower left; y grows downwards.
   static constexpr std::array<std::array<int, 2>, 4> kCorners = {{{0, 1}, {1, 1}, {1, 0}, {0, 0}}};
   for (int i = 0; i < 4; ++i) {
     uint32_t texel[4];

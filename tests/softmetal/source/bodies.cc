@@ -140,7 +140,7 @@ size_t behind_alignment(const Code& code, size_t i, std::string& alignment) {
   return end + 1;
 }
 
-// Tokens of `threadgroup T a[2], b;`.
+// The tokens of a declaration such as `threadgroup T a[2], b;`.
 struct ThreadgroupVariables {
   size_t first;  // of all
   size_t type, behind_type;
@@ -188,7 +188,7 @@ void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool o
     v.type = behind_alignment(code, v.type, v.alignment);
     v.behind_type = behind_type(code, v.type);
     v.names = behind_alignment(code, v.behind_type, v.alignment);
-    // Not a variable, but a pointer or reference to threadgroup memory, or a cast.
+    // This is no variable, but a pointer or reference to threadgroup memory, or a cast.
     if (!code.is_identifier(v.names)) continue;
     if (!of_kernel) {
       code.error(i, "a variable in threadgroup memory can only be declared in a kernel");

@@ -19,13 +19,13 @@ struct Declaration {
   };
   std::vector<TemplateParameter> template_parameters;
 
-  // For functions.
+  // The members below are for functions.
   bool is_function = false;
   size_t name = 0;             // the first token of the name, which may be qualified
   size_t open = 0, close = 0;  // the parentheses of the parameters
   size_t body = 0;             // the `{`, or 0
 
-  // For classes and enumerations.
+  // The members below are for classes and enumerations.
   bool is_class = false;
   bool is_enum = false;
   size_t class_name = 0;

@@ -245,7 +245,7 @@ const SimdCase kSimdCases[] = {
 INSTANTIATE_TEST_SUITE_P(All, Simdgroups, testing::ValuesIn(kSimdCases),
                          [](const auto& test) { return std::string(test.param.kernel); });
 
-// (2 I) b + I.
+// The result is (2 I) b + I.
 TEST(SimdgroupMatrix, MultipliesAndAccumulates) {
   const auto out = run("tiles", std::vector<float>(64), {{1, 1, 1}, {32, 1, 1}});
   for (size_t i = 0; i < 64; ++i)

@@ -184,7 +184,7 @@ constexpr bool __sm_is_resource(uint category) {
           R;
   return !__sm_param<P>::pointer() && __sm_category<R>() == category;
 }
-// Positions and sizes: uint, uint2, uint3 or their 16-bit forms; indices: uint or ushort.
+// Positions and sizes are uint, uint2, uint3 or their 16-bit forms; indices are uint or ushort.
 template <class P>
 constexpr bool __sm_is_position() {
   typedef typename __sm_unqualified<P>::type U;

@@ -14,11 +14,11 @@ struct matrix {
 
   matrix() = default;
   constexpr explicit matrix(T diagonal) : matrix(diagonal, make_index_sequence<C>()) {}
-  // From all elements in column order, or from columns.
+  // Constructs a matrix from all elements in column order, or from columns.
   template <class... V, class = enable_if_t<sizeof...(V) + 2 == C * R>>
   constexpr matrix(T first, T second, V... rest)
       : matrix(__elements{{first, second, T(rest)...}}, make_index_sequence<C>()) {}
-  // From columns, which may be braced lists.
+  // Constructs a matrix from columns, which may be braced lists.
   constexpr matrix(vec<T, R> a, vec<T, R> b) : columns{a, b} { SM_COLUMNS(2); }
   constexpr matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c) : columns{a, b, c} { SM_COLUMNS(3); }
   constexpr matrix(vec<T, R> a, vec<T, R> b, vec<T, R> c, vec<T, R> d) : columns{a, b, c, d} {

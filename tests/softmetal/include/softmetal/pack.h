@@ -5,7 +5,7 @@
 
 namespace metal {
 
-// Scales of normalized integers; rounding is to nearest even.
+// Convert to and from normalized integers of `bits` bits, rounding to nearest even.
 inline uint __sm_to_unorm(float x, uint bits) {
   return x != x ? 0u : (uint)rint(clamp(x, 0.0f, 1.0f) * (float)((1u << bits) - 1));
 }

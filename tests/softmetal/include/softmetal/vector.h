@@ -54,7 +54,7 @@ inline __sm_raw<T, N> __sm_convert(__sm_raw<U, N> from) {
     __v = __v OP b.__v;                                           \
     return *this;                                                 \
   }
-// Shifts by vectors of the other signedness.
+// Defines shifts by vectors of the other signedness.
 #define SM_MIXED_SHIFT(OP)                                                                \
   template <class U, class = enable_if_t<is_integral<U>::value && !is_same<U, T>::value>> \
   friend inline __sm_vec operator OP(__sm_vec a, vec<U, kSize> b) {                       \
