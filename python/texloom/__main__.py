@@ -26,7 +26,7 @@ _COMMANDS = {
     "trace": ("trace.__main__", "run a script and write a trace for Perfetto and Chrome"),
 }
 
-_READER_HAS_ENDED = 128 + 13  # the exit code in shells of a process that SIGPIPE ended
+_READER_HAS_ENDED = 128 + 13  # a shell's exit code for a process that SIGPIPE ended
 
 
 def _usage() -> str:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         finally:
             sys.stdout.flush()
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
-        # Python flushes stdout again at exit: the text still in its buffer is discarded.
+        # Python flushes stdout again at exit, so the text still buffered goes to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_HAS_ENDED
 

@@ -90,7 +90,8 @@ def program_of(
     if scheduled is None:
         refuse(
             _ARGUMENTS,
-            f"the program was lowered for '{inp._target}', and its schedule is not kept",
+            f"the program was lowered for '{inp._target}', so it cannot be built for "
+            f"'{resolve(target)}': its schedule is not kept",
             f"lower the schedule with target=, or build it for '{inp._target}'",
         )
     return scheduled

@@ -221,7 +221,8 @@ def _check_has_kind(config: Mapping[str, Any]) -> None:
     if "kind" not in config:
         refuse(
             "UnknownTarget",
-            f"a target is given by {', '.join(map(repr, config)) or 'nothing'}, without a kind",
+            f"the mapping of a target has {', '.join(map(repr, config)) or 'no keys'}, but no "
+            "'kind'",
             'give {"kind": "opencl", ...}',
         )
 

@@ -94,8 +94,8 @@ def check_scope_of_target(scope: str, wanted: str | None) -> None:
     if wanted not in (None, "", scope):
         refuse(
             "WrongScope",
-            f"a copy to an array in '{scope}' cannot be in {wanted!r}",
-            "leave mem_scope out, or copy to a device: that makes a new array",
+            f"a copy to an existing array in '{scope}' cannot be in {wanted!r}",
+            "leave mem_scope= out, or copy to a device, which makes a new array",
             MisuseError,
         )
 

@@ -3,8 +3,8 @@
 The protocol is that of the Python array API, 2023.12: data-apis.org/array-api, ``__dlpack__``.
 
 Arrays of the host are shared both ways. Arrays of devices are not: the host can access a buffer
-only while no kernel uses it, so no pointer stays valid while both sides use the array. A copy is
-made if the consumer requests one, with ``dl_device=(1, 0)``, as
+only while no kernel uses it, so no pointer stays valid while both the device and the consumer use
+the array. A copy is made if the consumer requests one, with ``dl_device=(1, 0)``, as
 ``numpy.from_dlpack(array, device="cpu")`` does.
 """
 
@@ -36,7 +36,9 @@ _TAKES_VERSIONS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
 
 def _check_stream(stream: Any) -> None:
     if stream is not None:
-        raise BufferError(f"neither the host nor any device has streams: stream is {stream!r}")
+        raise BufferError(
+            f"stream={stream!r}, but no array of Texloom has streams: give stream=None"
+        )
 
 
 def export_host(
@@ -112,7 +114,7 @@ def imported(source: Any) -> np.ndarray:
         refuse(
             "WrongDevice",
             f"{shown(source)} is on a device of DLPack's kind {kind}, not on the host",
-            "copy it to the host first, with its own library",
+            "copy it to the host first, with the library that made it",
             MisuseError,
         )
     return np.from_dlpack(source)

@@ -104,7 +104,7 @@ class HostArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a capsule that shares the memory of this array; see :mod:`texloom.dlpack`."""
+        """Return a capsule that shares the memory of this array: see ``texloom.arrays.dlpack``."""
         return dlpack.export_host(
             self._values, stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
         )

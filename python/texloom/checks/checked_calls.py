@@ -173,7 +173,7 @@ def checked(function: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 signature.bind(*args, **options)
             except TypeError:
-                return  # the call itself will raise it
+                return  # the call itself raises the TypeError
             problem = f"{name} is {shown(value)}, not {kind.words}"
             refuse("BadArgument", f"{function.__name__}: {problem}", kind.help)
 

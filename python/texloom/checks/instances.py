@@ -11,7 +11,8 @@ from .. import _core
 def _whole(make_empty: Callable[[type], Any]) -> Callable[..., Any]:
     def make(cls: type, *args: Any, **keywords: Any) -> Any:
         instance = make_empty(cls)
-        # A TypeError if there is no constructor. Python calls it once more, without effect.
+        # Raises a TypeError if there is no constructor. Python calls a constructor again, without
+        # effect.
         instance.__init__(*args, **keywords)
         return instance
 

@@ -71,7 +71,7 @@ def refuse_overwriting(file: Path, *sources: Path) -> None:
     """Refuse, before the work, an output file that is one of the files to read."""
     for source in sources:
         if file.exists() and source.exists() and file.samefile(source):
-            refuse("FileError", f"{file} would be overwritten, but it is read", "choose another")
+            refuse("FileError", f"{file} is an input, and would be overwritten", "choose another")
 
 
 def write_whole(path: Path, content: bytes) -> None:

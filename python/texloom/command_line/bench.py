@@ -111,7 +111,7 @@ def _peer(options: argparse.Namespace, inputs: Mapping[str, NDArray[Any]]) -> An
     if unknown:
         refuse(
             "UnknownName",
-            f"the package and the ONNX model do not both have the input {min(unknown)!r}",
+            f"only one of the package and the ONNX model has the input {min(unknown)!r}",
             "name the model that the package was compiled from: --onnx FILE",
         )
     return session

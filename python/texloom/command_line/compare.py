@@ -68,7 +68,7 @@ def _outputs_of(
     names = [each.name for each in model.graph.output]
     try:
         return tensors_of(dict(zip(names, peer(model, inputs), strict=True)))
-    except Exception:  # any implementation, any exception; its nodes can still be compared
+    except Exception:  # any exception of the implementation: nodes can still be compared
         return None
 
 
@@ -148,7 +148,7 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _as_dict(each: Comparison) -> dict[str, Any]:
-    """Return the attributes, without numbers that JSON lacks."""
+    """Return the attributes, with None for infinities and NaN, which JSON lacks."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in asdict(each).items()

@@ -145,7 +145,7 @@ def _refuse_other_than_metal(options: argparse.Namespace) -> None:
         refuse(
             "BadOption",
             f"--metallib is for kernels in Metal's language, but the target is {kind}",
-            "add --target metal, or leave out --metallib",
+            "give --target metal alone, or leave out --metallib",
         )
 
 

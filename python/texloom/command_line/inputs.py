@@ -54,7 +54,8 @@ def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) ->
     Raises
     ------
     TVMError
-        TL5016 for names that are not inputs; TL5003 for shapes that contradict the inputs' own.
+        TL5016 for names that are not inputs; TL5003 for shapes that contradict the inputs' declared
+        shapes.
     """
     by_name = {port.name: port for port in ports}
     for name, shape in shapes.items():
@@ -69,7 +70,7 @@ def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) ->
                 "WrongShape",
                 f"--shape gives {name!r} the shape ({', '.join(map(str, shape))}), which does not "
                 f"fit the input {by_name[name]}",
-                "give a shape of the same rank, with the numbers that the input states",
+                "give a shape of the same rank with the fixed extents of the input",
             )
     return [Port(each.name, shapes.get(each.name, each.shape), each.dtype) for each in ports]
 
@@ -166,7 +167,7 @@ def refuse_missing(arrays: Mapping[str, Any], ports: Sequence[Port]) -> None:
 def _files(
     options: argparse.Namespace, ports: Mapping[str, Port]
 ) -> Iterator[tuple[Port | None, Path]]:
-    """Yield each file of ``--input`` and its input; None for a file that has several by name."""
+    """Yield each file of ``--input`` with its input, or with None if the file has named arrays."""
     for text in options.input:
         if text.endswith(".npz") and "=" not in text:
             yield None, Path(text)

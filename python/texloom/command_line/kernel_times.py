@@ -16,14 +16,14 @@ def start_profile(command: str) -> _core.Profile:
     if profile is None:
         refuse(
             "DeviceError",
-            "this process has opened devices before: their kernels cannot be timed any more",
+            "kernels can be timed only in a process that has not opened a device before",
             f"run `{command}` in a process of its own",
         )
     return profile
 
 
 def kernel_rows(profile: _core.Profile, run: Callable[[], object], rounds: int) -> list[Row]:
-    """Return a row for each kernel and kind of copy, from `rounds` runs after a first one."""
+    """Return a row for each kernel and kind of copy, from `rounds` runs after a warm-up run."""
     run()  # compiles kernels, writes constants
     _core.finish_devices()
     before = len(profile.device_spans())

@@ -28,7 +28,7 @@ _MAGIC = b"TXLP"
 
 
 class _Targets(argparse.Action):
-    """Keeps the first target, and all of them as ``targets``."""
+    """Stores the first target in the option itself, and all targets in ``targets``."""
 
     def __call__(
         self,
@@ -213,7 +213,7 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
 
 
 def refuse_precision(options: argparse.Namespace) -> None:
-    """Refuse ``--precision fp16`` for `texloom compare`, where every node's output is an output."""
+    """Refuse ``--precision fp16`` for `texloom compare`, which outputs the result of every node."""
     if options.precision == "fp16":
         refuse(
             "BadOption",

@@ -24,8 +24,8 @@ class Pixels:
     mean, std : tuple of float
         One number, or one for each channel, in the order of the channels of the tensor.
     scale : float or None
-        By default 1/255, so that `mean` and `std` are for numbers from 0 to 1; for inputs of
-        integers 1.
+        By default 1 for inputs of integers, else 1/255, so that `mean` and `std` are for numbers
+        from 0 to 1.
     bgr : bool
         Whether blue comes first.
     """
@@ -127,7 +127,7 @@ def load_picture(
     if not (dtype.startswith("float") or dtype == "uint8"):
         refuse(
             "WrongElementType",
-            f"the input {name!r} is {dtype}, but a picture becomes floating point or uint8",
+            f"the input {name!r} is {dtype}, but pictures are for floating point or uint8",
             "give it as a .npy file",
         )
     layout = _layout_of(name, shape)
@@ -165,7 +165,9 @@ def _scaled(values: NDArray[Any], channels: int, dtype: str, pixels: Pixels) -> 
                 "give one number, or one for each channel",
             )
     if 0.0 in pixels.std:
-        refuse("BadOption", "--std is 0, but divides pixels", "give numbers that are not 0")
+        refuse(
+            "BadOption", "--std has a 0, but pixels are divided by it", "give numbers other than 0"
+        )
     if pixels.bgr and channels >= 3:
         values = values[..., [2, 1, 0, *range(3, channels)]]
     scale = pixels.scale

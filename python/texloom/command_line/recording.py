@@ -30,7 +30,9 @@ _FORMAT = 1
 
 
 class Recording:
-    """Writes a record at the end of a ``with`` block, also after an error; without a path, nothing.
+    """Writes a record at the end of a ``with`` block, also after an error.
+
+    Without a path, nothing is written.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def _run(options: argparse.Namespace) -> int:
         refuse_overwriting(options.record, options.model, *read)
     refuse_missing(inputs, runnable.ports)
     if options.output_dir is not None:
-        options.output_dir.mkdir(parents=True, exist_ok=True)  # may fail: so before the run
+        options.output_dir.mkdir(parents=True, exist_ok=True)  # before the run, because it can fail
     with Recording(options.record, runnable, inputs, options.device) as recording, profile:
         outputs = tensors_of(runnable.run(inputs, options.device))
         recording.outputs = outputs

@@ -51,7 +51,7 @@ class MeasuredDevice:
     compiler: str
 
     def __str__(self) -> str:
-        """Return the name, with the version of its driver."""
+        """Return the name of the device, with the version of the driver."""
         return f"{self.name} (driver {self.driver})"
 
 
@@ -71,7 +71,7 @@ class MeasuredCost:
         Bytes moved, counting each argument once, and operations computed.
     launches : int
     ns : float
-        The median time that it adds to a network, in nanoseconds.
+        The median time that the call site adds to a network, in nanoseconds.
     spread : float
         The distance between the quartiles of that time, in nanoseconds.
     count : int

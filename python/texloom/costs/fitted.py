@@ -22,7 +22,7 @@ from .database import MeasuredCost
 Coefficients = tuple[float, float, float]
 """Nanoseconds per launch, per byte and per operation."""
 
-_LEAST_ROWS = 6  # twice the number of coefficients: a group with fewer rows has none of its own
+_LEAST_ROWS = 6  # twice the number of coefficients: smaller groups have no own coefficients
 _PARTS = 5  # for cross-validation: each part of the rows is predicted from the others
 _ALL = "*"
 
@@ -113,7 +113,7 @@ def _least_squares(rows: Sequence[MeasuredCost]) -> Coefficients:
     """Return the nonnegative coefficients with the least sum of squared relative errors.
 
     Some subset of the coefficients is positive in the optimum, and the others are zero. The
-    unbounded optimum over that subset is the optimum, so all seven subsets are tried, and
+    unconstrained optimum over that subset is the optimum, so all seven subsets are tried, and
     solutions with a negative coefficient are dropped.
     """
     facts = [[each.launches, each.bytes, each.operations] for each in rows]

@@ -6,8 +6,8 @@ which every other operator uses textures, so that conversions are timed as well.
 each kernel with the times at which it begins and ends. Each network also runs without time stamps,
 and the costs of its kernels are scaled to add up to that time.
 
-No launch costs less than the launch of an almost empty kernel. In a network, such a launch can be
-hidden behind a longer kernel; in another network it would not be.
+No launch costs less than the launch of an almost empty kernel. A network can hide a short launch
+behind a longer kernel, but another network may not hide it.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Runs:
             refuse(
                 "DeviceError",
                 f"{self.runs} runs of {launches} kernels executed {self.begins.size} commands on "
-                "the device, not one for each kernel of a run",
+                f"the device instead of {self.runs * launches}: one for each kernel of a run",
                 "measure a model without custom operators",
             )
         shape = (self.runs, launches)

@@ -140,14 +140,14 @@ class Reader:
         ]
 
     def like(self, given: Any) -> dict[str, str]:
-        """Return, by output, the input whose dtype and shape it has."""
+        """Return for each output the input whose dtype and shape the output has."""
         rows = self.mapping("like", {} if given is None else given)
         return {name: self.text(f"like.{name}", source) for name, source in rows.items()}
 
     def declaration(
         self, name: Any, arguments: Any, attributes: Any, version: Any, dtypes: Any
     ) -> dict[str, Any]:
-        """Return the parts that all operators have, as the binding takes them."""
+        """Return the parts common to all kinds of operators, in the form that the binding takes."""
         return {
             "name": self.text("name", name),
             "version": self.count("version", version, 2**32 - 1),

@@ -183,7 +183,9 @@ def _check_parameters(
         signature.bind(*given, **dict.fromkeys(named))
     except (TypeError, ValueError) as error:
         reader.refuse(
-            "function", f"cannot be called with the arguments and attributes: {error}", advice
+            "function",
+            f"cannot be called with the declared arguments and attributes: {error}",
+            advice,
         )
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     for parameter, argument in zip(signature.parameters.values(), given, strict=False):
@@ -251,7 +253,7 @@ def source_operator(
 
 
 def made_source_operator(where: str, parts: Mapping[str, Any], file: str = "") -> Operator:
-    """Return the operator of a declaration with the parameters of :func:`source_operator`.
+    """Return the operator of a declaration: the parameters of :func:`source_operator` by name.
 
     Messages about single keys name `where`; others name the operator, and the file if there is one.
     """

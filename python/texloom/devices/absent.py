@@ -56,7 +56,7 @@ def refuse(device: AbsentDevice) -> NoReturn:
         )
     errors.refuse(
         "NoDevice",
-        f"Texloom has no driver for {device}, which runs no kernels",
+        f"{device} cannot run kernels: Texloom has no driver for it",
         "use texloom.opencl(); with PoCL installed, OpenCL runs on the processor",
     )
 

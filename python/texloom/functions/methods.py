@@ -34,7 +34,7 @@ def _import_module(self: Function, module: Any) -> NoReturn:
     del module
     refuse(
         "NotProvided",
-        f"import_module into {self.name!r}: a module has only the functions it was built from",
+        f"import_module into {self.name!r}: a module cannot take functions from another module",
         "build the programs together: texloom.build([one, other]) is one module",
     )
 

@@ -94,7 +94,8 @@ class Compilation:
             refuse(
                 "BadOption",
                 "a graph with custom operators cannot be measured",
-                "leave out measure=: then custom operators have the costs of cost= or of the model",
+                "leave out measure=: then custom operators have the costs of cost= or of the "
+                "cost model",
             )
         _refuse_unmeasurable(inputs)
         assert self.costs is not None

@@ -233,7 +233,8 @@ class Graph:
         if not isinstance(axis, Integral) or not -len(shape) <= axis < len(shape):
             refuse(
                 _BAD,
-                f"the concatenation {name!r} is along axis {axis!r} of inputs of rank {len(shape)}",
+                f"the concatenation {name!r} is along axis {axis!r}, but its inputs have rank "
+                f"{len(shape)}",
                 f"give an axis from {-len(shape)} to {len(shape) - 1}"
                 if shape
                 else "join tensors that have an axis",

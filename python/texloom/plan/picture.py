@@ -209,6 +209,7 @@ def picture(network: dict[str, Any], plan: dict[str, Any], name: str) -> str:
     last = max((item["last"] for item in network["items"]), default=0)
     if last > _MOST_OPERATORS:
         raise wrong(
-            f"a picture of {last:,} operators", f"draw a network of at most {_MOST_OPERATORS:,}"
+            f"a network of {last:,} operators is too large to draw",
+            f"draw a network of at most {_MOST_OPERATORS:,} operators",
         )
     return _Picture(network, _as_images(network, plan)).draw(name)

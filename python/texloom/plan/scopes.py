@@ -92,7 +92,7 @@ def _check_uses(operators: list[dict[str, Any]], buffers: dict[int, dict[str, An
             if key in writers:
                 raise wrong(
                     f"item {key} is written by the operators {writers[key]} and {time}",
-                    "let each operator write another item",
+                    "one operator writes each item: give each result an item of its own",
                 )
             writers[key] = time
             if key in op["inputs"] or users[key][0] < time:

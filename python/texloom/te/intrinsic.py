@@ -61,7 +61,7 @@ def decl_tensor_intrin(
         refuse(
             "BadArgument",
             f"decl_tensor_intrin is given {kind_of(op)}, not an operation",
-            "give the operation of what te.compute returns: C.op",
+            "give the operation of a tensor that te.compute returned: C.op",
         )
     scalars = list(scalar_params or [])
     for scalar in scalars:

@@ -147,10 +147,10 @@ class IntrinsicCall:
         skipped = len(own) - len(given)
         if skipped < 0 or own[skipped:] != given or own[:skipped] != [1] * skipped:
             _refuse(
-                f"the intrinsic '{self.intrinsic.name}' computes {own}, but the compute that calls "
-                f"it leaves {given}",
-                "give the function of the compute a parameter for each axis of the compute: the "
-                "axes without a parameter belong to the intrinsic",
+                f"the result of the intrinsic '{self.intrinsic.name}' has the extents {own}, but "
+                f"the compute that calls it has the extents {given} after its parameters",
+                "the parameters of the function are the outer axes of the compute: give it a shape "
+                "whose extents after them are those of the intrinsic",
             )
         axes = [
             _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)

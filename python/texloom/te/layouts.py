@@ -32,7 +32,7 @@ def axis_names(function: Callable[..., Any], rank: int) -> list[str]:
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
         refuse(
             "BadLayout",
-            "the function of transform_layout takes **parameters",
+            "the function of transform_layout takes **parameters, but axes have no keywords",
             "name the axes: lambda i, j: [j, i], or *axes for as many as there are",
         )
     named = sum(p.kind is not p.VAR_POSITIONAL for p in parameters)

@@ -56,7 +56,7 @@ def _known(dtype: DType, name: str, args: tuple[Any, ...]) -> Expr | None:
         refuse(
             "BadOperandType",
             f"{name} is called with {len(args)} arguments",
-            f"give it {_core.intrinsics()[element]} of them",
+            f"give it {_core.intrinsics()[element]} arguments",
         )
     # As in C, arguments are converted to the function's type.
     return _core.call(element, *(_core.to_expr(x).astype(dtype) for x in args))

@@ -235,7 +235,8 @@ class IRBuilder:
         block = self._blocks[-1]
         if self._last_if is None or not block or block[-1] is not self._last_if[0]:
             _refuse(
-                "else_scope does not follow an if_scope", "put it directly after the block of one"
+                "else_scope does not follow an if_scope",
+                "put it directly after the block of an if_scope",
             )
         _, condition, then = self._last_if
         threads = self._threads

@@ -137,7 +137,7 @@ def call(name: str, dtype: str, operands: list[Expr]) -> Expr:
         refuse(
             "BadOperandType",
             f"{name} is called with {len(operands)} arguments",
-            f"give it {count} of them",
+            f"give it {count} arguments",
         )
     takes_floats, takes_integers = name not in INTEGER_FUNCTIONS, name not in FLOAT_FUNCTIONS
     is_float = "float" in dtype

@@ -109,7 +109,7 @@ Status give(const Result<T>& found, Place* place) {
 template <class T>
 Result<hal::Constant> integer(const std::string& name, std::int64_t value) {
   if (std::in_range<T>(value)) return hal::Constant(static_cast<T>(value));
-  return texloom::invalid_argument("scalar \"{}\" is of {} to {}, got {}", name,
+  return texloom::invalid_argument("scalar \"{}\" must be from {} to {}, got {}", name,
                                    std::numeric_limits<T>::min(), std::numeric_limits<T>::max(),
                                    value);
 }

@@ -24,11 +24,11 @@ Status check_argument(const OperatorArgument& argument, hal::Access access,
   const bool is_texture = std::holds_alternative<TextureStorage>(tensor.storage);
   if (argument.storage == (is_texture ? ArgumentStorage::Buffer : ArgumentStorage::Texture))
     return invalid_argument(
-        "is declared as a {}, and \"{}\" is {}; help: give the tensor that scope where the graph "
-        "is built",
+        "is declared as a {}, but \"{}\" is {}; help: change the scope of the tensor where the "
+        "graph is built",
         to_string(argument.storage), tensor.name, describe(tensor.storage));
   if (argument.layout && !fits(*argument.layout, tensor.layout))
-    return invalid_argument("is declared with {}, and \"{}\" has another layout",
+    return invalid_argument("is declared with the layout {}, but \"{}\" has another",
                             to_string(*argument.layout), tensor.name);
   return {};
 }
@@ -73,10 +73,11 @@ Status check_driver(const OperatorInfo& info, const hal::DeviceInfo& device) {
   if (info.drivers.empty() ||
       std::find(info.drivers.begin(), info.drivers.end(), device.driver) != info.drivers.end())
     return {};
-  return make_error(StatusCode::Unimplemented,
-                    "works with devices of {}, and {} is one of \"{}\"; help: load the program on "
-                    "another device, or register an operator for this one",
-                    fmt::join(info.drivers, ", "), device.name, device.driver);
+  return make_error(
+      StatusCode::Unimplemented,
+      "works with devices of {}, but {} is a device of \"{}\"; help: load the program on "
+      "another device, or register an operator for this one",
+      fmt::join(info.drivers, ", "), device.name, device.driver);
 }
 
 }  // namespace texloom::runtime

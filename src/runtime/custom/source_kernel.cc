@@ -98,7 +98,7 @@ Status check_axes(const hal::Size& size, const OperatorInfo& info,
     const std::string& name = info.arguments[each.argument].name;
     const std::string known = axes == 0 ? fmt::format("{}.places", name)
                                         : fmt::format("{0}.d0 to {0}.d{1}", name, axes - 1);
-    return invalid_argument("the shape of \"{}\" has {} extents, and none is d{}; help: use {}",
+    return invalid_argument("the shape of \"{}\" has {} extents, so it has no d{}; help: use {}",
                             name, axes, each.axis, known);
   }
   return {};
@@ -148,11 +148,10 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
         device.driver);
   if (status.code() != StatusCode::BuildFailed) return status;
   const std::string& message = status.message();
-  return make_error(
-      status.code(),
-      "{}; help: correct the body: the log's lines \"{}:N\" are its lines, and its words "
-      "that begin with \"tl_\" are listed in docs/custom_operators.md",
-      message.substr(0, message.find_last_not_of(" \n") + 1), kernel);
+  return make_error(status.code(),
+                    "{}; help: correct the body: \"{}:N\" in the log is line N of the body, and "
+                    "docs/custom_operators.md lists the words that begin with \"tl_\"",
+                    message.substr(0, message.find_last_not_of(" \n") + 1), kernel);
 }
 
 // The kernel that a recording appends.
@@ -305,7 +304,8 @@ Status check(const SourceKernel& kernel) {
   for (const OperatorArgument& each : kernel.info.arguments) {
     if (each.storage == ArgumentStorage::Any)
       return invalid_argument(
-          "argument \"{}\": a source kernel needs its storage; help: say buffer or texture",
+          "argument \"{}\": a source kernel needs its storage; help: declare it as a buffer or "
+          "texture",
           each.name);
     if (each.storage == ArgumentStorage::Texture && each.access == hal::Access::ReadWrite)
       return invalid_argument(

@@ -227,8 +227,9 @@ std::string Executor::describe(std::size_t argument) const {
 Status Executor::check_aliases() const {
   TL_ASSIGN_OR_RETURN(const std::optional<Alias> alias, program_->find_alias(bindings_, symbols_));
   if (!alias) return {};
-  return invalid_argument("{} and {} share memory, which the graph writes: bind each to its own",
-                          describe(alias->first), describe(alias->second));
+  return invalid_argument(
+      "{} and {} share memory, which the graph writes: bind each to memory of its own",
+      describe(alias->first), describe(alias->second));
 }
 
 Status Executor::check_inputs() const {

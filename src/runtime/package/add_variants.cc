@@ -48,9 +48,8 @@ Status check_interfaces(const Package& a, const Package& b) {
   } else {
     return {};
   }
-  return invalid_argument(
-      "package \"{}\": the {} of its variant for \"{}\" differ from those of the one for \"{}\"",
-      a.name, differ, b.variants.front().target, a.variants.front().target);
+  return invalid_argument("package \"{}\": the {} of its variants for \"{}\" and \"{}\" differ",
+                          a.name, differ, b.variants.front().target, a.variants.front().target);
 }
 
 template <class Item>

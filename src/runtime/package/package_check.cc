@@ -116,16 +116,16 @@ class VariantChecker {
     if (plan_.symbols != package_.symbols)
       return invalid_argument("its symbols are not those of the package");
     if (variant_.stores.size() != package_.tensors.size())
-      return invalid_argument("it places {} tensors, but there are {}", variant_.stores.size(),
-                              package_.tensors.size());
+      return invalid_argument("it places {} tensors, but the package has {}",
+                              variant_.stores.size(), package_.tensors.size());
     if (variant_.constants.size() != plan_.constants.size())
-      return invalid_argument("it has the values of {} constants, but there are {}",
+      return invalid_argument("it has the values of {} constants, but the plan has {}",
                               variant_.constants.size(), plan_.constants.size());
     if (plan_.temporaries.size() > kMaxTemporaries)
       return invalid_argument("it has {} temporaries; {} is the limit", plan_.temporaries.size(),
                               kMaxTemporaries);
     if (variant_.nodes.size() != plan_.steps.size())
-      return invalid_argument("it has the nodes of {} steps, but there are {}",
+      return invalid_argument("it has the nodes of {} steps, but the plan has {}",
                               variant_.nodes.size(), plan_.steps.size());
     for (const auto& node : variant_.nodes) {
       if (node && *node >= package_.nodes.size())
@@ -172,7 +172,7 @@ class VariantChecker {
     for (const PackageNumber& number : package_.numbers) {
       if (number.symbol >= plan_.symbols.size() + plan_.scalars.size())
         return invalid_argument(
-            "the number at position {} is that of symbol {}, but there are {} symbols",
+            "the number at position {} is the value of symbol {}, but there are {} symbols",
             number.position, number.symbol, plan_.symbols.size() + plan_.scalars.size());
       if (number.position >= plan_.arguments.size() + package_.numbers.size())
         return invalid_argument("a number is at position {}, but there are {} arguments",
@@ -259,10 +259,10 @@ class VariantChecker {
       return invalid_argument("it is {} {}, but there are {}", to_string(kind), index, list.size());
     const TensorSpec& place = list[index];
     if ((kind == TensorRef::Kind::Argument) != is_passable)
-      return invalid_argument("its role and the plan disagree: the plan has it as {} \"{}\"",
+      return invalid_argument("its role contradicts the plan, in which it is {} \"{}\"",
                               to_string(kind), place.name);
     if (place.element != tensor.element)
-      return invalid_argument("it has elements of {}, but its place has {}",
+      return invalid_argument("it has elements of {}, but the plan has {}",
                               hal::to_string(tensor.element), hal::to_string(place.element));
     const bool is_texture = std::holds_alternative<TextureStorage>(place.storage);
     if (is_texture != store.storage_scope.starts_with("texture"))

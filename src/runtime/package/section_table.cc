@@ -15,7 +15,7 @@ Result<SectionTable> SectionTable::create(std::span<const std::byte> content,
     const SectionPlace& place = places[i];
     if (place.offset < end || place.offset % kSectionAlignment != 0 ||
         !hal::range_fits(place.offset, place.bytes, index_offset))
-      return invalid_argument("section {} of {} is not where sections are: {} bytes at {}", i,
+      return invalid_argument("section {} of {} is misplaced: it has {} bytes at offset {}", i,
                               places.size(), place.bytes, place.offset);
     end = place.offset + place.bytes;
   }

@@ -18,7 +18,7 @@ Status check(const TensorSpec& tensor, std::size_t array_bytes, const hal::Bindi
                             array_bytes);
   if (std::holds_alternative<TextureStorage>(tensor.storage) !=
       std::holds_alternative<hal::TextureBinding>(binding))
-    return invalid_argument("tensor \"{}\" is {}, but the memory is of the other kind", tensor.name,
+    return invalid_argument("tensor \"{}\" is {}, but the memory bound to it is not", tensor.name,
                             describe(tensor.storage));
   return {};
 }

@@ -97,7 +97,7 @@ class Checker {
                             const std::vector<std::uint32_t>& written) {
     for (const std::uint32_t object : read) {
       if (std::find(written.begin(), written.end(), object) != written.end())
-        return invalid_argument("{} reads and writes texture object {}", what, object);
+        return invalid_argument("{} both reads and writes texture object {}", what, object);
     }
     return {};
   }

@@ -366,7 +366,7 @@ def current_target_where_none_is() -> None:
     tvm.target.Target.current(allow_none=False)  # wrong
 
 
-@case("TL4003", says="without a kind")
+@case("TL4003", says="but no 'kind'")
 def target_without_a_kind() -> None:
     tvm.target.Target({"device": "adreno"})  # wrong
 

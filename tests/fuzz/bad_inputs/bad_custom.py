@@ -38,7 +38,7 @@ def kernel_without_storage() -> None:
     tvm.custom.source_operator("mine::op", arguments, "tl_put(x, 0, 1);", threads=[1])  # wrong
 
 
-@case("TL5021", says="cannot be called with the arguments and attributes")
+@case("TL5021", says="cannot be called with the declared arguments and attributes")
 def host_operator_with_another_signature() -> None:
     arguments = {"x": "read", "y": "write"}
     tvm.custom.host_operator("mine::copy", arguments)(lambda x: None)  # wrong

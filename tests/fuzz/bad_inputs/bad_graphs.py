@@ -177,7 +177,7 @@ def compute_function_that_returns_a_placeholder() -> None:
     g.op("y", "relu", lambda _: te.placeholder((8,), name="p"), [x])  # wrong
 
 
-@case("TL3040", says="is along axis 0.5 of inputs of rank")
+@case("TL3040", says="is along axis 0.5, but its inputs have rank")
 def concatenation_along_a_fraction() -> None:
     g, x = graph_of()
     g.concat("y", [x, x], 0.5)  # wrong

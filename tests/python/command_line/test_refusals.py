@@ -49,11 +49,11 @@ WRONG = {
     ),
     "the model as its package": (
         ["compile", "model.onnx", *SHAPE, "-o", "./model.onnx"],
-        "model.onnx would be overwritten, but it is read",
+        "model.onnx is an input, and would be overwritten",
     ),
     "an input as the record": (
         ["run", "m.tlp", "--input", "x=x.npy", "--record", "x.npy"],
-        "x.npy would be overwritten, but it is read",
+        "x.npy is an input, and would be overwritten",
     ),
     "a package to compile": (["compile", "m.tlp"], "is a package already"),
     "options for a package": (["run", "m.tlp", *SHAPE], "--shape is for ONNX models"),

@@ -85,7 +85,7 @@ def test_a_capture_has_the_run(folder, monkeypatch, capsys):
     assert calls.count("the kernel is") == 1
     Path("model.onnx").unlink()  # the refusal comes before the model is read
     told = refused(capsys, *CAPTURE)
-    assert "p.gputrace is there already" in told and "help: remove it" in told
+    assert "p.gputrace exists already" in told and "help: remove it" in told
 
 
 @metal

@@ -104,7 +104,7 @@ TEST_F(CApiTest, BindsBuffers) {
   ASSERT_EQ(text_of(texloom_bind_output(executor_, 0, in, 0)), "");
   EXPECT_EQ(text_of(texloom_run(executor_)),
             "1: input \"in\" and output \"out\" share memory, which the graph writes: bind each to "
-            "its own");
+            "memory of its own");
   ASSERT_EQ(text_of(texloom_bind_output(executor_, 0, out, 0)), "");
   ASSERT_EQ(text_of(texloom_run(executor_)), "");
   std::vector<float> result(kCount);
@@ -150,7 +150,7 @@ TEST_F(CApiTest, SetsScalars) {
   EXPECT_EQ(n, 7U);
   ASSERT_EQ(text_of(texloom_find_scalar(executor_, "n", &n)), "");
   EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, n, std::int64_t{1} << 31)),
-            "1: scalar \"n\" is of -2147483648 to 2147483647, got 2147483648");
+            "1: scalar \"n\" must be from -2147483648 to 2147483647, got 2147483648");
   EXPECT_EQ(text_of(texloom_set_scalar_f64(executor_, n, 1)),
             "1: scalar \"n\" is int32; help: use texloom_set_scalar_i64()");
   EXPECT_EQ(text_of(texloom_set_scalar_i64(executor_, 1, 1)),

@@ -179,7 +179,7 @@ TEST_F(ExecutorTest, RefusesOutputsOverInputs) {
   TL_ASSERT_OK(executor->bind_output(0, both));
   for (int run = 0; run < 2; ++run)
     EXPECT_THAT(executor->run(), refused("input \"in\" and output \"out\" share memory, which the "
-                                         "graph writes: bind each to its own"));
+                                         "graph writes: bind each to memory of its own"));
   TL_ASSERT_OK(executor->bind_output(0, other));
   TL_EXPECT_OK(executor->run());
 }

@@ -108,15 +108,15 @@ TEST(PackageCheck, Stores) {
   EXPECT_THAT(stored(3, {}), HasSubstr("no step writes it"));
   EXPECT_THAT(stored(0, {}), HasSubstr("no input or output is the argument \"X\""));
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].element = hal::ElementType::Int32; }),
-              HasSubstr("it has elements of int32, but its place has float32"));
+              HasSubstr("it has elements of int32, but the plan has float32"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].stores.pop_back(); }),
-              HasSubstr("it places 3 tensors, but there are 4"));
+              HasSubstr("it places 3 tensors, but the package has 4"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].nodes.pop_back(); }),
-              HasSubstr("the nodes of 4 steps, but there are 5"));
+              HasSubstr("the nodes of 4 steps, but the plan has 5"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].nodes[1] = 2; }),
               HasSubstr("a step belongs to node 2, but there are 2 nodes"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].constants.clear(); }),
-              HasSubstr("the values of 0 constants, but there are 1"));
+              HasSubstr("the values of 0 constants, but the plan has 1"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].plan.symbols = {"m"}; }),
               HasSubstr("its symbols are not those of the package"));
 }

@@ -87,7 +87,7 @@ TEST_F(Captures, AreRefusedInWords) {
   EXPECT_THAT(refused(0, path, StatusCode::DeviceError), HasSubstr(softmetal::kFaultText));
   softmetal::fail_call(0);
   TL_ASSERT_OK(start_capture(0, path));
-  EXPECT_THAT(refused(0, path, StatusCode::InvalidArgument), HasSubstr("is there already"));
+  EXPECT_THAT(refused(0, path, StatusCode::InvalidArgument), HasSubstr("exists already"));
   EXPECT_THAT(refused(0, path.string() + ".gputrace", StatusCode::DeviceError),
               HasSubstr("there is a capture already (MTLCaptureErrorDomain 2)"));
   stop_capture();

@@ -103,7 +103,7 @@ Status Encoder::encode(const Segment& any, const CommandRange& range) {
         } else if constexpr (std::is_same_v<Kind, HostCallSegment> ||
                              std::is_same_v<Kind, UpdateSegment>) {
           // The queue makes host calls, and encode_updates() encodes updates.
-          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
+          return make_error(StatusCode::Internal, "the encoder got the command {}", name_of(any));
         } else {
           return encode(segment, range);
         }

@@ -58,7 +58,7 @@ Status read_option(std::string_view option, BuildOptions& read) {
   if (option == "-ffast-math") {
     if (allows(read.math, MathMode::Fast)) return {};
     return invalid_argument(
-        "the build option \"{}\" relaxes arithmetic, and the math mode does not allow it", option);
+        "the build option \"{}\" relaxes arithmetic, which the math mode does not allow", option);
   }
   return invalid_argument(
       "the build option \"{}\" is unknown: Metal's driver has -std=metalX.Y, -simd-width=N and "

@@ -18,7 +18,7 @@ Status check_path(const std::filesystem::path& path) {
   }
   std::error_code ignored;
   if (std::filesystem::exists(path, ignored))
-    return invalid_argument("{} is there already; help: remove it, or name another file",
+    return invalid_argument("{} exists already; help: remove it, or name another file",
                             path.string());
   const std::filesystem::path folder = path.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))

@@ -151,7 +151,7 @@ Status Encoder::encode(const Segment& any, const CommandRange& range, cl_event* 
                              std::is_same_v<Kind, HostCallSegment>) {
           // Recording refuses indirect dispatches, the cursor skips barriers, and the queue makes
           // host calls.
-          return make_error(StatusCode::Internal, "{} reached the encoder", name_of(any));
+          return make_error(StatusCode::Internal, "the encoder got the command {}", name_of(any));
         } else {
           return encode(segment, done);
         }

@@ -225,7 +225,7 @@ Result<std::string> build_options(const KernelCode& code, MathMode math) {
     for (const MathOption& each : kMathOptions) {
       if (has_word(option, each.option) && !allows(math, each.allows))
         return invalid_argument(
-            "the build option \"{}\" relaxes arithmetic, and the math mode does not allow it",
+            "the build option \"{}\" relaxes arithmetic, which the math mode does not allow",
             each.option);
     }
     add(option);

@@ -174,9 +174,8 @@ Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
   const auto address = reinterpret_cast<std::uintptr_t>(desc.memory.data());
   if (address % limits.import_address_alignment != 0)
     return invalid_argument(
-        "an import from address {:#x}: device {} requires a multiple of {} bytes: allocate the "
-        "memory "
-        "so (std::aligned_alloc), or copy it into a buffer",
+        "an import from address {:#x}: device {} requires a multiple of {} bytes: allocate aligned "
+        "memory (std::aligned_alloc), or copy it into a buffer",
         address, device.name, limits.import_address_alignment);
   if (bytes % limits.import_size_alignment != 0)
     return invalid_argument(
@@ -242,7 +241,7 @@ Status check_creation(const DeviceInfo& device, const ExecutableDesc& desc) {
       return invalid_argument("an executable whose {} code is empty", traits.name);
     if (!code.code.starts_with(traits.prefix))
       return invalid_argument(
-          "an executable given as {}, but its code does not begin as that format does",
+          "an executable is given as {}, but its code does not begin like that format",
           traits.name);
   }
   if (desc.entry_points.empty()) return invalid_argument("an executable without entry points");

@@ -63,7 +63,7 @@ Status Buffer::enter_mapping(const MappedRange& range) {
     if (!writes(range.access) && !writes(other.access)) continue;
     if (!ranges_meet(range.offset, range.bytes, other.offset, other.bytes)) continue;
     return invalid_argument(
-        "map: {} bytes at offset {} for {}, while {} at {} are mapped for {}: release that first",
+        "map: {} bytes at offset {} for {}, while {} at {} are mapped for {}: release that mapping",
         range.bytes, range.offset, to_string(range.access), other.bytes, other.offset,
         to_string(other.access));
   }

@@ -258,7 +258,8 @@ Status Queue::State::wait_idle(const Deadline& deadline) {
     done = progress_.wait_until(lock, *deadline, [&] { return completed_ >= submitted; });
   }
   leave_to_threads();
-  if (!done) return make_error(StatusCode::DeadlineExceeded, "the queue is not idle in time");
+  if (!done)
+    return make_error(StatusCode::DeadlineExceeded, "the queue is not idle at the deadline");
   return std::exchange(first_error_, Status());
 }
 
