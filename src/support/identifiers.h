@@ -24,7 +24,7 @@ constexpr bool is_identifier(std::string_view name) {
 // Words that a language reserves, as data. A list is one text with a space before and after each
 // word.
 struct ReservedWords {
-  // All words that begin with one of these are reserved.
+  // All words that begin with one of these prefixes are reserved.
   std::span<const std::string_view> prefixes;
   std::string_view vector_types;  // a list: words that may end in digits
   std::span<const std::string_view> lists;

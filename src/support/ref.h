@@ -38,8 +38,8 @@ class RefCounted {
  private:
   static void destroy_later(const RefCounted* object) noexcept;
 
-  // The number of handles; in a dead object that waits for its destruction, the address of the
-  // next.
+  // The number of handles; in a dead object that waits for its destruction, the address of the next
+  // such object.
   mutable std::atomic<intptr_t> count_{0};
 };
 

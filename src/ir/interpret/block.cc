@@ -71,8 +71,8 @@ bool agree(Threads& threads, const Kernel& kernel) {
   return true;
 }
 
-// Gives every thread the value of the thread at the offset that it evaluates. All threads are at
-// the same shuffle.
+// Gives every thread the value of the thread whose number is larger by the offset. All threads are
+// at the same shuffle.
 void shuffle(Threads& threads) {
   const auto& n = static_cast<const Shuffle&>(threads.front()->stepper.halted_at());
   std::vector<Value> values;

@@ -15,7 +15,7 @@ namespace {
 
 // A binary format narrower than double.
 struct Format {
-  int digits;        // of the significand, the hidden one included
+  int digits;        // of the significand, including the hidden digit
   int max_exponent;  // the exponent of the largest value, which is below 2^(max_exponent + 1)
 };
 constexpr Format kHalf{11, 15}, kBFloat{8, 127};

@@ -55,7 +55,7 @@ class Lanes {
  private:
   static constexpr std::size_t kFew = 16;
 
-  std::array<Scalar, kFew + 1> few_;  // the last one stays zero
+  std::array<Scalar, kFew + 1> few_;  // the last element stays zero
   std::vector<Scalar> more_;
 };
 

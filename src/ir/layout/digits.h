@@ -38,8 +38,8 @@ inline constexpr int64_t kToTheEnd = 0;
 // How many numbers the digits of known extents can make; nullopt if there are more than
 // kMaxElements.
 std::optional<int64_t> checked_count(const LayoutParts& parts);
-// The same count for digits that are known to make at most kMaxElements numbers; all extents are
-// known.
+// Like checked_count(), for digits that are known to make at most kMaxElements numbers. All extents
+// are known.
 int64_t count_of(const LayoutParts& parts);
 int64_t number_of(const LayoutParts& parts, const std::vector<int64_t>& index);
 // The inverse of making a number: adds the share of each digit in `number` to the index of its

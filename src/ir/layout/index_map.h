@@ -38,7 +38,7 @@ IndexMap split_axis(IndexMap map, size_t axis, int64_t factor);
 // -- The algebra.
 
 // Applies `first`, then `second`, a map of first's new shape. nullopt if the result is not a map of
-// digits: 6 = 2 * 3 fused and split by 4 cuts through both.
+// digits: axes of 2 and 3 that are fused to 6 and then split by 4 are both cut.
 std::optional<IndexMap> compose(const IndexMap& first, const IndexMap& second);
 
 // -- Layouts.

@@ -67,7 +67,7 @@ struct Layout {
   bool is_open() const;
 
   int64_t row_count() const { return count_of(rows); }    // an image's height
-  int64_t col_count() const { return count_of(cols); }    // its width; or a buffer's elements
+  int64_t col_count() const { return count_of(cols); }    // an image's width, or a buffer's size
   int64_t lane_count() const { return count_of(lanes); }  // 4 for an image
 
   Coordinates at(const std::vector<int64_t>& index) const;

@@ -18,7 +18,8 @@ void folds_of(const Shape& shape, const LayoutParts& from, const LayoutParts& to
     const int64_t room = from_limit / count_of(inner);  // how much of the part that is cut may stay
     if (room < 1) continue;
     int64_t pieces = ceil_div(part.extent, std::min(room, part.extent));
-    // Only the outermost digit of an axis may have padding; others are cut only where they divide.
+    // Only the outermost digit of an axis may have padding; other digits are cut only by divisors
+    // of their extents.
     while (!is_outermost(part, shape) && part.extent % pieces != 0) ++pieces;
     const int64_t kept = ceil_div(part.extent, pieces);
     LayoutParts rest = inner;

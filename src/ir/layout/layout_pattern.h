@@ -12,7 +12,7 @@ namespace texloom::ir {
 
 struct LayoutPattern {
   std::vector<std::string> names;  // of the axes
-  LayoutParts rows, cols, lanes;   // kToTheEnd among their extents
+  LayoutParts rows, cols, lanes;   // their extents may be kToTheEnd
   MemoryObject object = MemoryObject::Buffer;
   Padding padding = Padding::Undefined;
 

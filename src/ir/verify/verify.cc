@@ -401,8 +401,8 @@ class Verifier {
     bounds_.enter(n);
     body(n.body, n.var, varying);
   }
-  // A future kernel has its own local memory, so facts about loads outside the nest do not hold in
-  // it.
+  // A future kernel has its own local memory, so facts about loads outside the nest do not hold
+  // inside the nest.
   void check(const Nest& n, const Stmt& s) {
     uniform_.emplace(n);
     if (nest_ != 0) found_.add(Rule::Nodes, s, "it is inside another nest");
