@@ -67,7 +67,7 @@ constexpr std::array kBuildLoops = {
 
 constexpr std::array kSplitKernels = {
     Pass{"split_kernels.bind_parallel_loops", bind_parallel_loops, Flattened, Flattened,
-         "make the outermost parallel loops of processors the grid"},
+         "make the outermost parallel loops the grid, on processors"},
     Pass{"split_kernels.launch_nests",
          launch_nests,
          Flattened,
@@ -127,7 +127,7 @@ constexpr std::array kPipeline = {
     Pass{"partition_loops", partition_loops, Kernels, Kernels,
          "remove bounds tests from interior tiles"},
     Pass{"join_guards", join_guards, Kernels, Kernels,
-         "put neighbors under equal guards under one"},
+         "put adjacent statements with equal guards under one guard"},
     Pass{"hoist_divisions", hoist_divisions, Kernels, Kernels,
          "move divisions out of loops that do not change them"},
     // Runs after unrolling, which puts the copies side by side.

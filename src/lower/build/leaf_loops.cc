@@ -18,7 +18,7 @@ void check_virtual_threads(const LeafLoop& outer, const LeafLoop& inner,
   fail(where, Code::ThreadExtentMismatch,
        "split both axes so that the parts bound to the thread axis have one extent, or bind them "
        "to virtual threads of their own",
-       "the virtual threads of '{}' have the extent {} here, but {} at the axis '{}' around it",
+       "the virtual threads of '{}' have the extent {} here, but {} at the enclosing axis '{}'",
        inner.axis->name(), to_string(inner.extent), to_string(outer.extent), outer.axis->name());
 }
 

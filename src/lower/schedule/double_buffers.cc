@@ -33,8 +33,8 @@ void check_inputs(const Schedule& s, const Stage& stage) {
       fail(stage.double_buffer_location, Code::BadDoubleBuffer,
            fmt::format("call double_buffer on '{}' too, or attach it to a loop of '{}'",
                        source.name(), stage.name()),
-           "double_buffer of '{}' computes it one iteration ahead of '{}', which it reads",
-           stage.name(), source.name());
+           "double_buffer computes '{}' one iteration ahead of '{}', which it reads", stage.name(),
+           source.name());
     }
   }
 }
@@ -44,7 +44,7 @@ void check_steps(const Schedule& s, const Stage& stage) {
   const Stage& host = s.stage(stage.attachment.stage);
   if (!host.op->is_scan() || stage.scan != host.id) return;
   fail(stage.double_buffer_location, Code::BadDoubleBuffer, "attach it to a loop of the update",
-       "double_buffer of '{}' computes it ahead of the step of the scan '{}' that it reads from",
+       "double_buffer computes '{}' ahead of the step of the scan '{}' whose values it reads",
        stage.name(), host.name());
 }
 

@@ -99,8 +99,8 @@ class LaneLoop {
           fmt::format("make '{}' the last axis that is fused, or split it by 4 and fuse the outer "
                       "part",
                       loop_->name()),
-          fmt::format("in the loop '{}' of the texture '{}' the axis '{}' varies more slowly, so "
-                      "the lanes of a texel would not be written together",
+          fmt::format("in the loop '{}' of the texture '{}', the axis '{}' does not vary fastest, "
+                      "so the lanes of a texel would not be written together",
                       fuse.fused->name(), stage_.name(), loop_->name()));
     }
     loop_ = fuse.fused;

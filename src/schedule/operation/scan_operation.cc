@@ -214,9 +214,10 @@ class ScanChecker {
           (!facts.always || arith::prove_greater(row, make_int(-1, row->type), facts.ranges));
       if (!earlier) row_is_not_earlier(op, n);
     } else if (is(&ScanState::update) && !row.same_as(row_)) {
-      wrong(fmt::format("read the state '{}' for earlier rows", state_of(n.tensor)->name),
-            fmt::format("'{}' reads the row {} of the update '{}', which is not the step's own",
-                        op.name, to_string(row), n.tensor->name));
+      wrong(
+          fmt::format("read the state '{}' for earlier rows", state_of(n.tensor)->name),
+          fmt::format("'{}' reads the row {} of the update '{}', which is not the row of the step",
+                      op.name, to_string(row), n.tensor->name));
     }
   }
 

@@ -231,7 +231,7 @@ def lanes_of_a_texel_fused_and_bound() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3007", says="'ax1.ax0.fused' of the texture 'X.texture' the axis 'ax1' varies more slowly")
+@case("TL3007", says="of the texture 'X.texture', the axis 'ax1' does not vary fastest")
 def lanes_of_a_texel_fused_first() -> None:
     x, y, s = copy_of((8, 4))
     s[y].bind(s[y].op.axis[0], block())
