@@ -172,9 +172,9 @@ class Target:
     def max_num_threads(self) -> int:
         """The number of threads per block that schedules should use at most.
 
-        The number in the text or of its device; otherwise a number that suits most devices of the
-        kind: 256 for ``"opencl"``. ``attrs["max_num_threads"]`` is the limit that ``build``
-        enforces.
+        The number given in the text, or that of the device; otherwise a number that suits most
+        devices of the kind: 256 for ``"opencl"``. ``attrs["max_num_threads"]`` is the limit that
+        ``build`` enforces.
         """
         usual = target_kind(self.kind.name).threads
         if "max_num_threads" not in self._given and not self.device_name:

@@ -36,5 +36,5 @@ def read_script(path: Path) -> str:
         raise TextFileError(
             f"{path}: it is not a text file: {error.reason} at byte {error.start}"
         ) from error
-    except SyntaxError as error:  # an unknown encoding, or not that of the text
+    except SyntaxError as error:  # an unknown encoding, or a text in another one
         raise TextFileError(f"{path}: it is not a text file: {error.msg}") from error

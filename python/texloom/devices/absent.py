@@ -37,7 +37,7 @@ class AbsentDevice:
         return device_number(self.kind)
 
     def sync(self) -> None:
-        """Do nothing on the host, which runs no kernels; other devices without a driver refuse."""
+        """Do nothing on the host, which runs no kernels; refuse other devices without a driver."""
         if self.kind != "cpu":
             refuse(self)
 

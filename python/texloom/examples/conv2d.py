@@ -103,8 +103,8 @@ def schedule_conv2d_nchw4c(
 
     Each thread computes a tile of pixels, four output channels deep, in registers. For each group
     of four input channels (and each kernel row, when a tile is one row high) it first reads the
-    pixels that its tile needs, whole texels, zeros outside the image; then each texel of weights is
-    used for all pixels of the tile.
+    pixels that its tile needs, as whole texels with zeros outside the image. Then each texel of
+    weights is used for all pixels of the tile.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def schedule_conv2d_nchw4c(
     s[stages.padded].set_scope("local")
     if tile_height == 1:
         s[stages.padded].compute_at(s[stages.sums], ky)
-    else:  # rows are used by several kernel rows, so all are kept, with constant indices
+    else:  # several kernel rows use each row, so all rows stay in registers
         s[stages.padded].compute_at(s[stages.sums], i)
         s[stages.sums].unroll(ky)
     _, _, y, x, lane = s[stages.padded].op.axis
@@ -199,7 +199,7 @@ def _tile_width(rows: int, width: int) -> int:
 
 
 def _even_factor(extent: int, limit: int) -> int:
-    """Return a factor up to `limit` that divides `extent`, or `limit` if all are far smaller."""
+    """Return the largest divisor of `extent` up to `limit`, or `limit` if that is far smaller."""
     divisor = max(n for n in range(1, min(extent, limit) + 1) if extent % n == 0)
     return divisor if 4 * divisor > min(extent, limit) else min(extent, limit)
 

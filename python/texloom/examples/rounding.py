@@ -22,8 +22,8 @@ def sum_error_bound(terms: int, magnitudes: NDArray[Any]) -> NDArray[np.float64]
     A float32 sum of n products, in any order, with or without fused multiply-add, has an error of
     at most gamma_n(u) * sum(\|w\| * \|x\|) with u = 2^-24, if nothing overflows or underflows: N.
     J. Higham, "Accuracy and Stability of Numerical Algorithms", 2nd edition, SIAM 2002, section
-    3.1. The float64 sum has such an error as well, with u = 2^-53, and so have the `magnitudes`,
-    the sums of the products' absolute values in float64.
+    3.1. The same bound with u = 2^-53 holds for the float64 sum and for the `magnitudes`, the sums
+    of the products' absolute values in float64.
     """
     own = gamma(terms, FLOAT64_ROUNDOFF)
     return (gamma(terms, FLOAT32_ROUNDOFF) + own) / (1 - own) * magnitudes

@@ -60,7 +60,7 @@ def _export_library(
     files.export([self], file_name)
 
 
-# A compiled function is a module of one function, and the module of its kernels.
+# A compiled function is also the module that contains it, and the module of its kernels.
 Function.entry_func = property(lambda self: self, doc="The function itself.")
 Function.get_function = _get_function
 Function.__getitem__ = named

@@ -1,4 +1,4 @@
-"""The kernels of a node whose author schedules them."""
+"""The kernels of a node with a schedule function of the user."""
 
 from __future__ import annotations
 

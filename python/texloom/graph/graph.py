@@ -137,7 +137,7 @@ class Graph:
         schedule : callable
             ``schedule(outputs, inputs, scopes, target)`` returns the schedule for these storages,
             and for a :class:`texloom.target.TargetValue`. The scopes of inputs and outputs are
-            declared for it; it need not set them.
+            declared already, so the function need not set them.
         scopes : mapping of str to sequence of str
             The combinations of scopes that the schedule supports, by name: the scope of each
             input, then of each output. An example is

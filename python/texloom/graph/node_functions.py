@@ -46,7 +46,7 @@ def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> No
 
 
 def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function with arguments, by the names that messages give them.
+    """Call a function with arguments, given by their names in messages.
 
     Errors name the function as `what`.
     """
@@ -56,7 +56,7 @@ def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any
         raise
     except Exception as error:
         failure = error
-    if isinstance(failure, TypeError):  # perhaps the number of arguments
+    if isinstance(failure, TypeError):  # perhaps a wrong number of arguments
         _check_parameters(what, function, list(arguments))
     if isinstance(failure, TVMError):
         raise with_note(failure, f"in {what}") from None
@@ -74,9 +74,10 @@ def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any
 class Locals:
     """The symbols of one node's computation.
 
-    Each extent of an input that is not a number becomes one local symbol, independent of the graph.
-    So nodes that differ only in the sizes of their tensors are equal, and indices are short. Other
-    symbols of the graph that occur in the computation are passed to kernels as numbers.
+    Each distinct extent of the inputs that is not a constant becomes one local symbol, whose name
+    is independent of the graph. So nodes that differ only in the sizes of their tensors are equal,
+    and indices are short. Other symbols of the graph that occur in the computation are passed to
+    kernels as numbers.
 
     Attributes
     ----------
@@ -98,7 +99,7 @@ class Locals:
         ]
 
     def of(self, extent: Any) -> Any:
-        """Map an extent of the graph to the computation."""
+        """Express an extent of the graph in the computation's local symbols."""
         own = extents.rewritten(extent, self._own)
         for name, symbol in extents.symbols_of(own).items():
             if symbol not in self._back:
@@ -106,7 +107,7 @@ class Locals:
         return own
 
     def in_graph(self, extent: Any) -> Any:
-        """Map an extent of the computation to the graph."""
+        """Express an extent of the computation in the graph's symbols."""
         return extents.rewritten(extents.plain(extent), self._back)
 
     def shape_in_graph(self, tensor: Tensor) -> list[Any]:

@@ -1,4 +1,4 @@
-"""How float32 tensors between operators are stored; the pass ``store_halves`` decides which."""
+"""How float32 tensors between operators are stored; the pass ``store_halves`` selects them."""
 
 from __future__ import annotations
 

@@ -82,7 +82,8 @@ def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | No
     """Return the schedule for these storages; None if all are row-major, or it is refused.
 
     Some computations cannot write texels, because the elements of a texel may need separate
-    kernels. Some of them can be scheduled but not compiled; the compiler drops such alternatives.
+    kernels. Some of these computations can be scheduled but not compiled; the compiler drops those
+    alternatives.
     """
     if set(storages) == {"global"}:
         return None

@@ -7,7 +7,7 @@ from typing import Any
 from .. import te
 from ..target import Target
 
-_LAUNCHES = 256  # enough runs to make the fixed time of a run negligible
+_LAUNCHES = 256  # enough to make the fixed time of a run negligible
 _ELEMENTS = 4
 
 

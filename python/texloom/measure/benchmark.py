@@ -27,15 +27,15 @@ class Benchmark(Measurement):
     device : Device
         The device that ran it.
     bytes : int
-        Bytes that every implementation moves: each array argument that is read counts once, and
-        each that is written once, with the size of its elements.
+        Bytes that every implementation moves: the bytes of the array arguments that are read, plus
+        those of the array arguments that are written.
     operations : float or None
-        Arithmetic operations that the program asks for before lowering: additions, subtractions,
+        Arithmetic operations in the program before lowering: additions, subtractions,
         multiplications, divisions, remainders, minima, maxima, operations on bits and calls of
         element functions, each once for each element of the shape of its stage and each point of
         its reduction. An expression that is used several times counts once; one that the program
-        writes several times counts each time. None if externs or foreign functions compute, and
-        for symbolic functions that were loaded from files.
+        writes several times counts each time. None for programs with externs or foreign functions,
+        and for symbolic functions that were loaded from files.
     device_rates : Rates
         Bytes per second of a copy, and float32 operations per second of fmas, measured on the
         device once per process.
@@ -49,12 +49,12 @@ class Benchmark(Measurement):
 
     @property
     def bytes_per_second(self) -> float:
-        """The bytes, divided by the median."""
+        """The bytes of a run, divided by the median time."""
         return self.bytes / self.median
 
     @property
     def operations_per_second(self) -> float | None:
-        """The operations, divided by the median."""
+        """The operations of a run, divided by the median time."""
         return None if self.operations is None else self.operations / self.median
 
     def __repr__(self) -> str:

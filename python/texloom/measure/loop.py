@@ -19,7 +19,7 @@ class Timed(Protocol):
     """An implementation to time, in any process."""
 
     def seconds(self, count: int) -> float:
-        """Seconds of one run, of `count` runs that are waited for together."""
+        """Mean seconds per run of `count` runs with one wait at the end."""
 
 
 def seconds_of(run: Callable[[], object], sync: Callable[[], object] | None = None) -> float:
@@ -49,7 +49,7 @@ class Arm:
     sync: Callable[[], object] | None = None
 
     def seconds(self, count: int) -> float:
-        """Seconds of one run, of `count` runs that are waited for together."""
+        """Mean seconds per run of `count` runs with one wait at the end."""
 
         def runs() -> None:
             for _ in range(count):
@@ -71,7 +71,7 @@ class BatchArm:
     time: Callable[[int], float]
 
     def seconds(self, count: int) -> float:
-        """Seconds of one run, of `count` runs that are waited for together."""
+        """Mean seconds per run of `count` runs with one wait at the end."""
         return self.time(count) / count
 
 
@@ -84,12 +84,12 @@ class Sampling:
     rounds : int
         Samples of each arm.
     sample_seconds : float
-        Duration of a sample, at least: shorter runs are repeated within it.
+        The least duration of a sample: shorter runs are repeated.
     least_runs, most_runs : int
         Runs of a sample; `most_runs` takes precedence over `sample_seconds`.
     warm_up_seconds : float
-        Duration of the unmeasured runs, at least. The first one compiles kernels and allocates
-        memory; later ones fill caches and raise clocks.
+        The least duration of the unmeasured runs. The first run compiles kernels and allocates
+        memory; later runs fill caches and raise clocks.
     pause_seconds : float
         Pause after every `rounds_to_pause` rounds, so that the device cools down.
     rounds_to_pause : int

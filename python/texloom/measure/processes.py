@@ -74,8 +74,8 @@ def measured_in_process(
 def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str]:
     """Run a process; return its exit code and what it wrote to stderr.
 
-    The process leads a session. So its own children, such as compilers, are killed with it, after
-    the time limit and on Ctrl-C, which is not sent to it.
+    The process leads a session, so Ctrl-C does not reach it. On Ctrl-C and after the time limit, it
+    is killed with its own children, such as compilers.
     """
     with subprocess.Popen(
         command,

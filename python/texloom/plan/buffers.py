@@ -197,10 +197,10 @@ def plan_csv(
     dict
         ``capacity`` (None without one), ``bytes``, ``lower_bound_bytes``, ``placements`` (a list of
         ``{"id", "offset"}`` in the order of the file), ``proof`` of the lower bound, and
-        ``deterministic``. The ``kind`` of the proof is ``"live"`` if at ``time`` so many bytes are
-        live, with what alignments add, or ``"search"`` if a search of ``steps`` steps has tried all
-        plans of fewer bytes. The capacity is exceeded if ``bytes > capacity``; no plan fits it if
-        ``lower_bound_bytes > capacity``.
+        ``deterministic``. The ``kind`` of the proof is ``"live"`` if that many bytes are live at
+        ``time``, including gaps for alignment, or ``"search"`` if a search of ``steps`` steps has
+        tried all plans of fewer bytes. The capacity is exceeded if ``bytes > capacity``; no plan
+        fits it if ``lower_bound_bytes > capacity``.
 
     Raises
     ------
@@ -232,9 +232,9 @@ def plan_csv(
 def check_offsets(buffers: Sequence[Buffer], plan: Mapping[str, Any]) -> list[str]:
     """Return the faults of a plan of `plan_csv`; an empty list if it is right.
 
-    Shares no code with the planner. Compares all pairs of buffers. A lower bound is checked against
-    the plan. If its proof is by live bytes, without bytes for alignment, it is also checked against
-    the live bytes.
+    Shares no code with the planner. Compares all pairs of buffers. The lower bound is checked
+    against the bytes of the plan and, if its proof is by live bytes and no buffer needs alignment,
+    also against the live bytes.
     """
     problems = []
     offsets = {placement["id"]: placement["offset"] for placement in plan["placements"]}

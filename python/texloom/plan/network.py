@@ -44,12 +44,12 @@ def _no_constant(text: str) -> None:
 
 
 def load_json(path: Path) -> Any:
-    """Read JSON without duplicate keys, NaN and infinities.
+    """Read JSON; refuse duplicate keys, NaN and infinities.
 
     Raises
     ------
     NetworkError
-        If the file is not JSON without these.
+        If the file is not JSON, or has one of these.
     OSError
         If the file cannot be read.
     """
@@ -242,7 +242,7 @@ def _lives(operators: list[dict[str, list[int]]]) -> dict[int, dict[str, int]]:
 
 
 def _with_life(item: Any, lives: dict[int, dict[str, int]]) -> Any:
-    """Return an item; if it has no lifetime of its own, with that of `lives`."""
+    """Return an item with its lifetime: its own, or else that in `lives`."""
     number = item.get("id") if isinstance(item, dict) else None
     return lives.get(number, {}) | item if isinstance(number, int) else item
 

@@ -19,7 +19,7 @@ _BUFFER_HEIGHT = 200.0
 
 
 def _colors(number: int) -> Colors:
-    """Return a color for a number; consecutive numbers differ: hues step by the golden ratio."""
+    """Return the color of a number; hues step by the golden ratio, so that neighbors differ."""
     hue = number * 0.618034 % 1
     red, green, blue = colorsys.hls_to_rgb(hue, 0.78 - 0.08 * (number % 2), 0.55)
     edge = colorsys.hls_to_rgb(hue, 0.38, 0.5)

@@ -116,7 +116,7 @@ def _largest(sets: Iterable[list[int]], sizes: dict[int, int]) -> list[int]:
 
 def _live_set(network: dict[str, Any], in_any_order: bool, sizes: dict[int, int]) -> list[int]:
     """Return buffers that are live together and have the most bytes; in any order, if required."""
-    if in_any_order:  # live at least: all that one operator uses
+    if in_any_order:  # in any order, the buffers of one operator are live together
         used = ([*op["inputs"], *op["outputs"]] for op in network["operators"])
         return _largest((sorted({k for k in keys if k in sizes}) for keys in used), sizes)
     buffers = buffers_of(network)
@@ -148,7 +148,7 @@ def add_buffers(
     Raises
     ------
     NetworkError
-        If the sum of the buffers is too large.
+        If the sum of the sizes of the buffers is too large.
     """
     buffers = buffers_of(network)
     lives = lifetimes(network, plan)

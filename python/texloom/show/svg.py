@@ -15,7 +15,7 @@ INK, FAINT = "#24292f", "#6e7781"
 
 
 def text_width(text: str, size: int = SIZE) -> float:
-    """Return the maximal width: in all the fonts, letters are 0.6 of their size wide."""
+    """Return the largest width of the text: letters are at most 0.6 of the font size wide."""
     return 0.61 * size * len(text)
 
 

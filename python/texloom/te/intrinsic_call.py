@@ -25,7 +25,7 @@ from ..tir.op import const
 
 _refuse = partial(refuse, "BadIntrinsic")
 
-# The unwrapped method, without the tracing of te/tracing.py: it is not called by the user.
+# The method without the wrapper of te/tracing.py: traces have only the user's calls.
 _reorder = Stage.reorder
 
 

@@ -141,7 +141,7 @@ def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
         trace = _trace_of(s)
         line_count, axis_count = len(trace.lines), len(trace.axes)
         trace.mentioned = [each for each in (self, *args) if isinstance(each, Stage)]
-        # Before the call, because afterwards an axis may belong to another stage.
+        # Arguments are named before the call, because an axis may then move to another stage.
 
         def value(each: Any) -> str:
             if name == "transform_layout":

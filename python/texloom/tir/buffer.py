@@ -44,9 +44,9 @@ def decl_buffer(
     strides, elem_offset
         The stride of each axis, a constant or a variable, and a variable for the position of the
         first element. For buffers of tensor intrinsics they describe the region of the tensor. All
-        other buffers are compact arrays that start at the beginning of their memory: variables that
-        nothing else uses get the corresponding values, also in statements of te.extern; constants
-        must be equal to them.
+        other buffers are compact arrays that start at the beginning of their memory: a variable
+        that nothing else uses gets the stride or offset of that array, also in statements of
+        te.extern; a constant must equal it.
     scope : str
         ``global`` by default, or a texture scope. For buffers of tensor intrinsics, the scope that
         the tensor must have; by default, any scope is accepted.
@@ -178,7 +178,7 @@ def _data(self: Buffer) -> NoReturn:
 
 
 def _getitem(self: Buffer, index: Any) -> NoReturn:
-    """Refused, because the reads of a buffer may also be vectors."""
+    """Refused: an index does not say whether an element or a vector is read."""
     refuse(
         "BadExtern",
         f"the buffer '{self.name}' is indexed by [{_shown_index(index)}]",

@@ -244,7 +244,8 @@ class IRBuilder:
         def close() -> None:
             self._threads = threads
             otherwise = self._leave()
-            # Evaluate the condition once: the first branch may write values that it reads.
+            # Evaluate the condition once: the first branch may write values that the condition
+            # reads.
             asked_once = _core.reads_memory(condition)
             decided = _core.var("condition", "bool") if asked_once else condition
             branches = _core.make_seq(

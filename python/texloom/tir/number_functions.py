@@ -147,13 +147,13 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **option
 def _array_function(
     self: Any, function: Callable[..., Any], types: Any, args: Any, options: dict[str, Any]
 ) -> Any:
-    """Refuse functions of NumPy for which te has others; run the rest as NumPy defines them."""
+    """Refuse functions of NumPy with a replacement in te; run others as NumPy defines them."""
     del self, types
     row = _OTHER_NUMPY.get(function.__name__)
     numbers = [_number(value) for value in args]
     if row is not None and any(map(_has_operand, (*numbers, *options.values()))):
         _refuse(*row)
-    # With no types that override it, this is NumPy's own implementation.
+    # Without types that override `function`, this runs NumPy's own implementation.
     return np.ndarray.__array_function__(np.empty(0), function, (), tuple(numbers), options)
 
 

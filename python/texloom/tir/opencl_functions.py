@@ -1,4 +1,4 @@
-"""Functions of OpenCL C that are written as expressions of others, by their OpenCL names.
+"""Functions of OpenCL C that are written as expressions of other functions, by OpenCL name.
 
 All operands and the result have one type, that of the call. Functions whose precision no expression
 achieves (``cbrt``, ``expm1``, ...) are element functions instead.

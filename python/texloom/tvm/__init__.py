@@ -27,7 +27,7 @@ MODULES = {
 
 
 def add_modules(driver: ModuleType) -> None:
-    """Let ``import texloom.contrib.utils`` and ``from texloom.ir import Range`` find them.
+    """Let ``import texloom.contrib.utils`` and ``from texloom.ir import Range`` work.
 
     `driver` is the module of ``lower`` and ``build``.
     """

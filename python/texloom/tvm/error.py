@@ -1,4 +1,4 @@
-"""TVM's module of the exception."""
+"""TVM's exception, for scripts that import it from this module."""
 
 from ..errors import TVMError
 

@@ -40,7 +40,8 @@ class PassContext:
     Warns
     -----
     TexloomWarning
-        If `disabled_pass` or ``tir.disable_vectorize`` is to disable passes, which has no effect.
+        If `disabled_pass` or ``tir.disable_vectorize`` requests that passes are disabled, which has
+        no effect.
 
     Raises
     ------

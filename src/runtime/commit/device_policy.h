@@ -6,8 +6,8 @@
 
 namespace texloom::runtime {
 
-// A GPU starts when a run's first few launches are submitted, while the host records the others.
-// Elsewhere the host's processors are the device, and early starts gain nothing.
+// A GPU starts when a run's first few launches are submitted, while the host records the remaining
+// ones. Other devices are the host's own processors, so an early start gains nothing.
 CommitPolicy commit_policy_for(const hal::DeviceInfo& device);
 
 }  // namespace texloom::runtime

@@ -22,15 +22,15 @@
 
 namespace texloom::runtime {
 
-// The transition before an invocation. From SameEncoder on, each costs more than those before it
-// and includes their effects.
+// The transition before an invocation. From SameEncoder on, each transition costs more than the
+// previous ones and includes their effects.
 enum class Transition : std::uint8_t {
-  Start,        // nothing comes before: it is the first one
-  SameEncoder,  // nothing: it does not depend on running work
-  Barrier,      // it waits on the device for running work
+  Start,        // the first invocation
+  SameEncoder,  // no dependence on running work
+  Barrier,      // the device waits for running work
   NewEncoder,   // the encoder changes; the command buffer continues
   Commit,       // submits the recorded commands, and recording continues
-  Event,        // another device's queue waits for this one's
+  Event,        // another device's queue waits for the previous invocation
   Wait,         // the host waits for the device
 };
 std::string_view to_string(Transition transition);  // "start", "same encoder", …

@@ -15,7 +15,7 @@
 namespace texloom::runtime {
 namespace {
 
-// A word whose first operand is an argument.
+// A word of kernel bodies, such as tl_load, whose first operand is an argument of the operator.
 struct Word {
   std::string_view name;
   ArgumentStorage storage;  // that the word needs; Any: either
@@ -37,7 +37,7 @@ constexpr Word kCheckedWords[] = {
     {"tl_four", ArgumentStorage::Any, kEither, "tl_four({0}, a, b, c, d)"},
 };
 
-// The body with spaces for comments and for what is in quotes; line breaks stay.
+// The body with spaces in place of comments and quoted text; line breaks stay.
 std::string without_comments(std::string_view body) {
   std::string text(body);
   const auto blank = [&](std::size_t begin, std::size_t end) {

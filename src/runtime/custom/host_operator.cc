@@ -133,7 +133,7 @@ class PreparedHostCall final : public PreparedCall {
 }  // namespace
 
 Result<std::unique_ptr<PreparedCall>> HostOperator::prepare(PrepareContext& context) const {
-  // `context.op` keeps this operator alive; it may be another operator that owns this one.
+  // `context.op` keeps this operator alive, also where it is another operator that owns this one.
   return std::unique_ptr<PreparedCall>(std::make_unique<PreparedHostCall>(
       context, std::shared_ptr<const HostOperator>(context.op, this)));
 }

@@ -31,8 +31,8 @@ struct HostArguments {
 // later commands when it has returned, so each call costs a round trip to the host.
 class HostOperator : public CustomOperator {
  public:
-  // Called on a thread of the queue, or on one that waits for the queue; by several threads if
-  // several queues run it. An error fails the submission. Must not wait for a device.
+  // Called on a thread of a queue, or on a thread that waits for the queue; concurrently if several
+  // queues run the operator. An error fails the submission. Must not wait for a device.
   virtual Status run(const HostArguments& arguments) const = 0;
 
   // Whether run() takes the places of tensors (plan/tensor_layout.h) instead of their elements.

@@ -139,7 +139,7 @@ std::string words_of(const KernelSpelling& language, const KernelText& kernel) {
 // The parts of a kernel that follow from its parameters.
 struct Signature {
   std::string parameters;
-  std::string constants;  // their structure, or nothing
+  std::string constants;  // the structure with the constants, or empty
   std::string bound;      // constants as the kernel's variables
 };
 

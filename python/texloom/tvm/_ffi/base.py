@@ -1,4 +1,4 @@
-"""A third name of TVM's exception."""
+"""TVM's exception, for scripts that import it from this module."""
 
 from ...errors import TVMError
 
