@@ -52,7 +52,7 @@ using Buffer = Ref<BufferNode>;
 // A row-major buffer.
 Buffer make_buffer(std::string name, Type type, std::vector<int64_t> shape, MemoryScope memory,
                    SourceLocation location = {});
-// A row-major buffer in global memory. Its extents may be symbolic.
+// A row-major buffer in global memory, whose extents may be symbolic.
 Buffer make_array(std::string name, Type type, const Exprs& extents, SourceLocation location = {});
 // A buffer in an order other than row-major. Requires MemoryObject::Buffer as the layout's object.
 Buffer make_buffer_with_layout(std::string name, Type type, Layout layout, MemoryScope memory,

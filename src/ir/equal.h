@@ -1,7 +1,7 @@
 // Structural equality, and hashes that agree with it: same structure, same constants, same tensors.
 // Variables and buffers that a node or program defines need only correspond to one another, so that
-// a program equals its copy; all others are compared by identity. Names and locations do not
-// matter.
+// a program equals its copy; all other variables and buffers are compared by identity. Names and
+// locations do not matter.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Expressions. ir/program.h introduces the IR as a whole.
 //
 // Nodes are immutable and shared; `Expr` is a reference-counted handle. The functions below build
-// nodes. They check operand types (TL_CHECK: a wrong type is a bug in the caller; front ends check
-// the user's operands first) and fold constants, but simplify nothing else.
+// nodes. These functions check operand types (TL_CHECK: a wrong type is a bug in the caller; front
+// ends check the user's operands first) and fold constants, but simplify nothing else.
 #pragma once
 
 #include <optional>
@@ -193,8 +193,8 @@ struct TextureLoad : ExprBase<TextureLoad> {
   auto fields() const { return field_list(texture, x, y); }
 };
 // A call to a function of unknown behavior: its result depends on its arguments and on the memory
-// that it has pointers to. The call is made only where the program reaches it. There, a pure
-// function may be called any number of times.
+// that it has pointers to. The call is made only where the program reaches it. If the function is
+// pure, the call may be repeated any number of times.
 struct ForeignCall : ExprBase<ForeignCall> {
   static constexpr ExprKind kKind = ExprKind::ForeignCall;
   ForeignCall(Type t, std::string f, bool p, Exprs a)

@@ -3,9 +3,9 @@
 // A *tensor* (tensor.h) names the values of an index space that an operation of the te stage
 // computes. A *schedule* says how to compute them. Lowering turns both into a *program*: parameters
 // and a body, later kernels. The body is a tree of *statements* (stmt.h) over *expressions*
-// (expr.h). All of them are immutable and shared through reference-counted handles; passes build
-// new ones. nodes.def lists the kinds of nodes once, visit.h visits and rewrites them, accesses.h
-// finds their accesses to memory.
+// (expr.h). All these objects are immutable and shared through reference-counted handles; passes
+// build new ones. nodes.def lists the kinds of nodes once, visit.h visits and rewrites them,
+// accesses.h finds their accesses to memory.
 //
 // *Buffers* (buffer.h) declare memory. A buffer has an element type, a logical shape, a memory
 // scope (global, shared, local) and a *layout* (layout/layout.h), the map from logical indices to
@@ -136,10 +136,10 @@ struct Program {
   // iteration.
   Stmt body = {};
   std::vector<Kernel> kernels = {};  // from stage Kernels on
-  // Global memory that the call allocates for the kernels. It lives from the first statement of the
-  // body that uses it until a Free. This is a list rather than nested allocations, because there
-  // may be as many temporaries as stages. An Allocate in the body is memory that each iteration of
-  // a loop allocates again.
+  // Global memory that the call allocates for the kernels. A buffer lives from the first statement
+  // of the body that uses it until a Free. The buffers are a list rather than nested allocations,
+  // because there may be as many temporaries as stages. An Allocate in the body is memory that each
+  // iteration of a loop allocates again.
   std::vector<Buffer> temporaries = {};
   std::vector<Foreign> foreign = {};  // the definitions of the foreign functions
 

@@ -51,8 +51,8 @@ struct Unrolling {
   std::string loop;
   int64_t copies = 0;
   int64_t stores = 0;  // in all copies
-  // The number of the kernel that contains the loop. It is the number of the loop's nest, since no
-  // pass before split_kernels drops a nest.
+  // The number of the kernel that contains the loop, which is the number of the loop's nest, since
+  // no pass before split_kernels drops a nest.
   size_t kernel = 0;
 };
 
@@ -64,7 +64,7 @@ struct Lowering {
   SourceLocation location;  // of the call of lower or build
   // Empty, and at stage Te, until build_loops makes the program.
   ir::Program program = {.stage = ir::ProgramStage::Te};
-  // The layouts of the caller's arrays, in the order of the arguments. They are the layouts of the
+  // The layouts of the caller's arrays, in the order of the arguments. The layouts are those of the
   // program's parameters, but with the shapes that transform_layout gave.
   std::vector<ir::Layout> array_layouts;
   // Describes each bad index that the program may write to its last parameter (check_accesses.h),

@@ -77,8 +77,8 @@ class Printer {
   SchedulePrinter schedule_;
 };
 
-// The lines in front of a program after stage te. They describe the arguments of a call that do not
-// follow from the program's parameters.
+// The lines in front of a program after stage te, for arguments of a call that do not follow from
+// the program's parameters.
 std::string call_text(const Lowering& lowering) {
   std::string text;
   for (size_t i = 0; i < lowering.array_layouts.size(); ++i) {

@@ -125,7 +125,7 @@ bool binds_threads(const Schedule& schedule) {
   });
 }
 
-// From the outermost loop inwards, so that each host's own scope is known before its loops.
+// Works from the outermost loop inwards, so that each host's own scope is known before its loops.
 StorageScope scope_of(const Schedule& schedule, StageId id) {
   const Stage& own = schedule.stage(id);
   if (own.scope) return *own.scope;

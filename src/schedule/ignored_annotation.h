@@ -1,9 +1,9 @@
 // Warnings about annotations without effect, because their loop was replaced or threads run it.
 //
 // unroll, vectorize and parallel say how the iterations of a loop run; results do not depend on
-// them. They may be given in any order with other directives: split() and fuse() drop the
-// annotations of the loops that they replace, and a binding to threads always wins. These functions
-// find what is lost; call them before the directive.
+// them. These annotations may be given in any order with other directives: split() and fuse() drop
+// the annotations of the loops that they replace, and a binding to threads always wins. These
+// functions find what is lost; call them before the directive.
 #pragma once
 
 #include <optional>

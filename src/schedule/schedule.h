@@ -5,7 +5,8 @@
 // and immutable. A copy is an independent schedule, and lowering works on one.
 //
 // A directive reports the faults of its own arguments at once, at the line of the call. Lowering
-// checks the schedule as a whole (lower/schedule/check_schedule.h) and reports the lines kept here.
+// checks the schedule as a whole (lower/schedule/check_schedule.h) and reports the lines that the
+// schedule keeps.
 #pragma once
 
 #include <optional>
@@ -49,7 +50,7 @@ class Schedule {
     return own.op->is_placeholder() && own.scan >= 0;
   }
 
-  // -- Directives. Each fails at `where`.
+  // -- Directives. Each directive fails at `where`.
   struct Pair {
     ir::IterVar outer, inner;
   };

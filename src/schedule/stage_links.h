@@ -7,7 +7,7 @@
 
 namespace texloom::schedule {
 
-// Lists indexed by stage id, each in topological order. They are not updated when the schedule
+// Lists indexed by stage id, each in topological order. The lists are not updated when the schedule
 // changes.
 struct StageLinks {
   std::vector<std::vector<StageId>> readers;   // of each stage, including inlined ones

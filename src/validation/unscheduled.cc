@@ -240,7 +240,8 @@ class Builder {
     return inside;
   }
 
-  // A buffer with one element that is never written. It replaces the elements outside of `buffer`.
+  // A buffer with one element that is never written, which replaces the elements outside of
+  // `buffer`.
   const Buffer& outside_of(const Buffer& buffer) {
     for (const auto& [known, outside] : outside_) {
       if (known.same_as(buffer)) return outside;

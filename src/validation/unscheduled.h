@@ -8,8 +8,8 @@ namespace texloom::validation {
 
 // Makes a program at stage loops that runs the computes as the user wrote them (Stage::origin), one
 // after the other, in loops over their axes. Run by ir::interpret, it is the oracle for the
-// programs that lowering makes from the schedule. It shares no code with bound inference, inlining,
-// caches or loop building.
+// programs that lowering makes from the schedule. This oracle shares no code with bound inference,
+// inlining, caches or loop building.
 //
 // A compute may read outside of a tensor at points that no reader needs. A schedule need not
 // compute these points; here, the value that is read is undefined. Parameters are the arguments, in

@@ -33,7 +33,8 @@ struct Excess {
 };
 
 // Whether the kernel takes its buffers and textures in an argument buffer: the target has argument
-// buffers, and too few slots for this kernel. Then only ParameterBytes limits their number.
+// buffers, and too few slots for this kernel. Then only ParameterBytes limits the number of buffers
+// and textures.
 bool uses_argument_buffer(const Kernel& kernel, const Target& target);
 
 // Whether a block of the kernel fits into one SIMD-group of the width that the target states.
@@ -42,8 +43,8 @@ bool is_one_simd_group(const Kernel& kernel, const Target& target);
 // Kernels with foreign calls count, since foreign functions may rely on that width.
 bool relies_on_simd_width(const Kernel& kernel, const Target& target);
 
-// The limits of `target` that the kernel exceeds, in the order of Limit. Each occurs once, except
-// ImageSize, which occurs for every texture that is too large.
+// The limits of `target` that the kernel exceeds, in the order of Limit. Each limit occurs once,
+// except ImageSize, which occurs for every texture that is too large.
 std::vector<Excess> exceeded_limits(const Kernel& kernel, const Target& target);
 
 }  // namespace texloom::ir

@@ -8,9 +8,9 @@
 namespace texloom::ir {
 
 // Threads agree on constants, symbols, block indices, memory that they share, variables of loops
-// with equal extents, and on values computed from these. They agree on a private buffer if all of
-// them store equal values to the same elements, under conditions on which they agree. So a counter
-// in a private buffer can be uniform.
+// with equal extents, and on values computed from these. Threads agree on a private buffer if all
+// of them store equal values to the same elements, under conditions on which they agree. So a
+// counter in a private buffer can be uniform.
 class UniformValues {
  public:
   using Variables = std::unordered_set<const ExprNode*>;

@@ -40,8 +40,8 @@ constexpr Rule kRules[] = {
      floormod(x, floordiv(c1, c0)) * c0 + y},
 
     // -- Truncating division rounds down if nothing is negative, and up if the dividend is negative
-    // (the guard needs its least value to be known, so that the result can be negated). An exact
-    // division does not round.
+    // (the guard needs the least value of the dividend, so that the result can be negated). An
+    // exact division does not round.
     {kIndex, truncdiv(x, y), low(x) >= 0 && low(y) > 0, floordiv(x, y)},
     {kIndex, truncdiv(x, c0), c0 > 0 && high(x) <= 0 && low(x) <= 0, 0 - floordiv(0 - x, c0)},
     {kIndex, truncdiv(x * c0 + 0, c0), c0 > 0, x},

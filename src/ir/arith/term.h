@@ -32,8 +32,7 @@ struct TermNode {
   uint8_t size = 1;             // nodes of the whole term that begins here
 };
 
-// A tree, stored as an array in preorder. It has no pointers, so that a table of terms is a
-// constant.
+// A tree, stored as an array in preorder without pointers, so that a table of terms is a constant.
 struct Term {
   static constexpr int kMaxNodes = 24;
   std::array<TermNode, kMaxNodes> nodes{};

@@ -1,5 +1,5 @@
-// Computes the integer operations of the IR on known values. This is the only definition of their
-// results.
+// Computes the integer operations of the IR on known values. No other code defines the results of
+// these operations.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@
 namespace texloom::ir {
 namespace {
 
-// The texture origin of a tensor that the program allocates, if its kernels get an origin. It is
-// not (0, 0), so that an access that fails to add the origin is outside the rectangle.
+// The texture origin of a tensor that the program allocates, if its kernels get an origin. The
+// origin is not (0, 0), so that an access that fails to add the origin is outside the rectangle.
 constexpr int64_t kOriginX = 1, kOriginY = 2;
 
 const Scalar& lane_of(const Value& value, int lane) {

@@ -15,7 +15,7 @@ int saturated_int(double value) {
   return static_cast<int>(std::clamp(value, double{INT_MIN}, double{INT_MAX}));
 }
 
-// A line per function, so that the compiler reports one that is missing.
+// A line per function, so that the compiler reports a missing function.
 // clang-format off
 template <class Number>
 Number value_of(Intrinsic function, Number x, Number y) {

@@ -8,7 +8,8 @@
 namespace texloom::ir {
 namespace {
 
-// The mask for a scalar operand: it is evaluated if any lane of the enclosing vector is.
+// The mask for a scalar operand, which is evaluated if any lane of the enclosing vector is
+// evaluated.
 Mask for_scalar(Mask mask) { return mask != 0 ? kAllLanes : 0; }
 
 Value with_lane(Type type, Scalar scalar) {

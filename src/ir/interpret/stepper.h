@@ -24,8 +24,8 @@ class Stepper {
 
   // Runs up to the next barrier, shuffle or launch, or to the end. The caller that resumes it after
   // a shuffle must have bound the shuffle's variable. Vectorized loops and thread loops run like
-  // serial loops. This is also right for two nested loops over one thread tag: in each iteration of
-  // the outer loop, the inner loop completely fills a buffer that is allocated there.
+  // serial loops. Two nested loops over one thread tag may run so, too: in each iteration of the
+  // outer loop, the inner loop completely fills a buffer that is allocated inside the outer loop.
   Halt advance();
 
   // The Barrier, Shuffle or Launch of the last halt.

@@ -1,4 +1,4 @@
-// Targets: what a program is compiled for, as a value. Compiling for one needs no device.
+// Targets: what a program is compiled for, as a value. Compiling for a target needs no device.
 //
 // Presets of kinds and families of devices are in presets.h, the text form is in attributes.cc.
 #pragma once
@@ -34,7 +34,8 @@ enum class DeviceClass : uint8_t { Cpu, Gpu };
 // "cpu", "gpu"
 std::string_view to_string(DeviceClass device_class);
 
-// Slots that the arguments of a kernel take. Its constants together take one slot of buffers.
+// Slots that the arguments of a kernel take. The kernel's constants together take one slot of
+// buffers.
 struct ArgumentSlots {
   int64_t buffers = 0, textures = 0;
 

@@ -19,7 +19,7 @@ class ProgramParser {
     try {
       parse();
     } catch (const UserError& error) {
-      // The make_ functions do not know the place in the text, so this error gets it here.
+      // Adds the place in the text to the error, since the make_ functions do not know the place.
       const Diagnostic& d = error.diagnostics().front();
       if (d.location.column > 0 || d.code != Code::ProgramTooDeep) throw;
       reader_.fail_at(reader_.peek(), d.code, d.message, d.help);

@@ -170,8 +170,8 @@ class Printer {
   }
   void print(const Seq& n, const Line& line) {
     for (const Stmt& each : n.statements) {
-      // The scope of a definition reaches to the end of its block, so it may need a block of its
-      // own.
+      // The scope of a definition reaches to the end of its block, so that the definition may need
+      // its own block.
       const bool defines =
           as<Let>(each) != nullptr || as<Allocate>(each) != nullptr || as<Shuffle>(each) != nullptr;
       const bool block = defines && &each != &n.statements.back();

@@ -69,7 +69,8 @@ class ThreadAccesses {
 
   ir::arith::Ranges ranges_;
   ir::Exprs elements_;  // keeps alive the variables whose addresses are in variables_
-  // The tags with several threads; the variable of the first loop over a tag stands for all.
+  // The tags with several threads; the variable of the first loop over a tag represents all loops
+  // over it.
   std::map<ir::ThreadTag, ir::Expr> threads_;
   EqualIndices::Variables variables_;
   std::vector<BufferAccesses> buffers_;                      // in the order of their first accesses

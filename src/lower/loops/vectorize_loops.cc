@@ -102,7 +102,7 @@ class Widener {
     const Stmt store =
         make_store(masked->buffer, exprs(masked->indices),
                    make_select(by_lane, value, make_const(0, value->type)), masked->location);
-    // A texel whose first lane is outside belongs to another element, or to none.
+    // Skips a texel whose first lane is outside: it belongs to another element, or to none.
     return make_if(all_lanes && lane_of(by_lane, 0), store, n.location);
   }
 

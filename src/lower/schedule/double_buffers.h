@@ -3,11 +3,11 @@
 // `pipeline` also fills buffers ahead, but with a different mechanism
 // (lower/loops/pipeline_loops.h), and each can do things the other cannot. double_buffer is a hint
 // that has to work for any stage: reductions, several stages that read one another, loops of
-// symbolic extent. It works on stages: it builds their nests for the next iteration, into the other
-// of two buffers. pipeline splits a fill into loads and stores, so that loads are in flight while a
-// tile is computed. The fill therefore has to be a single store in loops of constant extents, which
-// is visible only in statements; pipeline refuses everything else. The two directives cannot be
-// mixed in one loop.
+// symbolic extent. double_buffer works on stages: it builds their nests for the next iteration,
+// into the other of two buffers. pipeline splits a fill into loads and stores, so that loads are in
+// flight while a tile is computed. The fill therefore has to be a single store in loops of constant
+// extents, which is visible only in statements; pipeline refuses everything else. The two
+// directives cannot be mixed in one loop.
 #pragma once
 
 #include <vector>

@@ -16,8 +16,8 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// The number of points of an axis, including those past its end. It must fit int32, like all
-// indices.
+// The number of points of an axis, including those past its end. The number must fit int32, like
+// all indices.
 int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
   const int128 points = static_cast<int128>(a) * b;
   if (points <= std::numeric_limits<int32_t>::max()) return static_cast<int64_t>(points);

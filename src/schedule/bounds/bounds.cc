@@ -312,7 +312,8 @@ class Inference {
           arith::simplify(own.min[i] + own.strides[i].offset_of(offset), bounds_.ranges);
       own.position.push_back(own.buffer_min[i].same_as(own.min[i]) ? offset : index);
       own.index.emplace(axis->var, index);
-      // The guards of splits keep loops within the axes, whatever the extents are.
+      // A whole axis needs no more guards: those of splits keep loops within the axis, whatever its
+      // extent is.
       const bool is_whole = int_value(own.end[i]) == nullptr && is_int(own.min[i], 0) &&
                             is_int(own.first[i], 0) && equal(own.extent[i], own.end[i]) &&
                             equal(index, offset);

@@ -1,5 +1,5 @@
-// The directives on loops: split, fuse, reorder, bind, annotations and attachment. Each checks its
-// own arguments.
+// The directives on loops: split, fuse, reorder, bind, annotations and attachment. Each directive
+// checks its own arguments.
 
 #include <algorithm>
 #include <map>

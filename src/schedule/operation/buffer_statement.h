@@ -27,8 +27,8 @@ ir::Exprs shape_of(const ir::BufferNode& buffer);
 // A problem of a buffer that represents a tensor: it has to be row-major and in global memory,
 // since the tensor's own stage decides its storage.
 std::optional<StatementProblem> find_problem(const ir::Buffer& buffer);
-// The first problem of a buffer that represents this tensor. Its type and shape must be those of
-// the tensor. Fails with BadShape, at `where`, if an extent of the tensor is not positive.
+// The first problem of a buffer that represents this tensor. The buffer must have the tensor's type
+// and shape. Fails with BadShape, at `where`, if an extent of the tensor is not positive.
 std::optional<StatementProblem> find_problem(const ir::Buffer& buffer, const ir::Tensor& tensor,
                                              const SourceLocation& where);
 

@@ -5,10 +5,10 @@
 
 namespace texloom::schedule {
 
-// The operation of te.extern. The statement is of stage loops, without nests. It accesses the
-// buffers of the inputs and outputs, which are row-major and in global memory, and the buffers that
-// it allocates. It may begin with thread axes; statements before and after them run in separate
-// kernels (schedule/operation/kernel_nests.h).
+// The operation of te.extern. The statement is of stage loops, without nests. The statement
+// accesses the buffers of the inputs and outputs, which are row-major and in global memory, and the
+// buffers that it allocates. The statement may begin with thread axes; parts before and after
+// thread axes run in separate kernels (schedule/operation/kernel_nests.h).
 //
 // Fails with BadExtern if an input's buffer differs from its tensor in shape or type, if the
 // statement writes an input, or if it breaks a rule of programs (ir/verify/verify.h).

@@ -12,8 +12,8 @@ namespace texloom::schedule {
 //
 // A loop belongs to the plan if it is serial or unrolled (a plan runs both kinds in the same way),
 // if its extent is arithmetic of constants, symbols and variables of such loops, and if each future
-// kernel in it has threads. It belongs to a kernel if its iterations share memory of a block or a
-// thread, or fill a pipelined buffer ahead.
+// kernel in it has threads. A loop belongs to a kernel if its iterations share memory of a block or
+// a thread, or fill a pipelined buffer ahead.
 ir::Stmt divided_into_kernels(const ir::Stmt& s, ir::StmtMap make);
 
 // Whether each part that would become a kernel has threads.

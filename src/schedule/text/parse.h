@@ -98,7 +98,7 @@ class ScheduleParser {
   ir::Expr body(Scope& scope, const std::vector<ir::IterVar>& axes);
   void begin_stage(const ir::NamedToken& name, const Op& origin);
 
-  // -- Directives of the last stage. Each returns whether it found one.
+  // -- Directives of the last stage. Each function returns whether it found a directive.
   bool directive();
   bool placement(const ir::Token& word);
   bool loop_directive(const ir::Token& word);
