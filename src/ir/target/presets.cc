@@ -9,7 +9,7 @@ namespace {
 using enum TargetKind;
 using enum DeviceClass;
 
-// Other limits are the minima of the OpenCL 1.2 full profile.
+// Limits that are not parameters are the minima of the OpenCL 1.2 full profile.
 constexpr GpuLimits opencl_limits(int64_t threads, int64_t threads_z, int64_t image_size,
                                   int64_t local_memory_bytes) {
   GpuLimits limits;

@@ -18,8 +18,8 @@ bool lies_in_array(const schedule::Schedule& schedule, const schedule::Stage& st
 // part is computed at a time.
 void index_whole_arrays(const Lowering& lowering, schedule::Bounds& bounds);
 
-// Copies the part of the stage that is computed at a time from the stage's own buffers to the
-// parameters `to`, one for each output; null parameters are skipped:
+// Copies each computed part of the stage from the stage's own buffers to the parameters `to`, one
+// for each output; null parameters are skipped:
 //   for i < 4 { if (tile*4 + i < 10) { B_param[tile*4 + i] = B[i] } }
 // The copy follows the stage's loops. If several threads compute an element, one of them stores it
 // (store_once.h); an element that no reader needs is not stored. Fails with BadArguments if it is

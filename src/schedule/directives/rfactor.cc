@@ -45,8 +45,8 @@ IterVar range_axis(const Expr& var, const Expr& extent, IterKind kind,
   return make_iter_var(var, make_int(0), extent, kind, where);
 }
 
-// The reduction of the stage with `axis` as one more data axis. It still reduces over the other
-// loops that derive from the same reduction axis.
+// The reduction of the stage with `axis` as one more data axis. The reduction still runs over the
+// other loops that derive from the same reduction axis.
 class PartialResults {
  public:
   PartialResults(const Schedule& schedule, const Stage& stage, const IterVar& axis,

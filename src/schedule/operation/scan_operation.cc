@@ -148,7 +148,7 @@ class ScanChecker {
     }
   }
 
-  // Checks that a step reads only rows of states before its own, and only its own row of updates.
+  // Checks that a step reads states only in earlier rows, and updates only in the row of the step.
   void check_reads(const Operation& op) const {
     Substitution rows;
     Facts facts{ranges_, true};
