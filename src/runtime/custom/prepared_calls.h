@@ -14,10 +14,11 @@
 namespace texloom::runtime {
 
 struct PrepareOptions {
-  // Finds operators that write outside of what they declare: around every call, the memory objects
-  // of its tensors and those in the submission's table are read back and compared, except for what
-  // the call may write. The error names the operator and the tensor. Slow, and only for one run at
-  // a time: other work on these objects would be taken for the operator's.
+  // Finds operators that write memory which they do not declare as written. Before and after every
+  // call, the memory objects of its tensors and of the submission's table are read back. They may
+  // differ only where the call may write. The error names the operator and the tensor. Slow, and
+  // only for one run at a time: writes of other work to these objects would be reported as the
+  // operator's.
   bool check_writes = false;
 };
 

@@ -11,12 +11,12 @@
 
 namespace texloom::runtime {
 
-// Maps an argument that is only written to the argument whose type it has. Other outputs have the
-// shape of the first argument that is read.
+// Maps outputs (arguments that are only written) to arguments whose types they have. Other outputs
+// have the shape of the first argument that is read.
 using LikeInputs = std::map<std::string, std::string>;
 
-// InvalidArgument unless each key is an argument that is only written, and each value one that is
-// read.
+// InvalidArgument unless each key is an argument that is only written, and each value an argument
+// that is read.
 Status check_like(const OperatorInfo& info, const LikeInputs& like);
 
 // The result of CustomOperator::shapes. `like` has passed the check.

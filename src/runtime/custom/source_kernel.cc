@@ -129,7 +129,7 @@ Result<hal::Constant> constant_of(const Attribute& attribute) {
   return hal::Constant(static_cast<std::int32_t>(value));
 }
 
-// The error of making the kernel, with what its author can do.
+// Adds help for the author of the body to an error of making the kernel.
 Status advised(const Status& status, std::string_view kernel, std::string_view body,
                const hal::DeviceInfo& device) {
   const bool is_missing = status.code() == StatusCode::Unimplemented;
@@ -229,8 +229,8 @@ class SourceOperator final : public CustomOperator {
   }
 
  private:
-  // Refuses outputs beyond whose end the body may write. Nothing else prevents this, as the number
-  // of threads comes from the shapes that the operator declares.
+  // Refuses outputs with another shape than the operator computes. The number of threads comes from
+  // the computed shapes, so the body could write beyond the end of a smaller output.
   Status check_outputs(const PrepareContext& context) const {
     std::vector<TensorType> inputs;
     for (std::size_t i = 0; i < info().arguments.size(); ++i)
@@ -280,7 +280,7 @@ class SourceOperator final : public CustomOperator {
   std::array<hal::Size, 3> threads_;
 };
 
-// Names that the kernel's text cannot have.
+// Refuses names that the kernel's text cannot have.
 Status check_names(const OperatorInfo& info) {
   std::vector<std::string_view> names;
   for (const OperatorArgument& each : info.arguments) names.push_back(each.name);

@@ -47,9 +47,10 @@ struct SourceKernel {
 };
 
 // InvalidArgument for an argument, attribute or expression that a source kernel cannot have, and
-// for a line of the body that uses an argument in a way it does not declare (body_check.h); the
-// message names it. prepare() reports tensors that do not fit an expression, and errors of the
-// device's compiler with line numbers of the body; Unimplemented for a device without a compiler.
+// for a line of the body that uses an argument in a way that is not declared (body_check.h); the
+// message names the argument. prepare() reports tensors that do not fit an expression, and errors
+// of the device's compiler with line numbers of the body; Unimplemented for a device without a
+// compiler.
 Result<std::shared_ptr<const CustomOperator>> make_source_operator(SourceKernel kernel);
 
 }  // namespace texloom::runtime

@@ -15,8 +15,8 @@ WriteCheck::WriteCheck(const std::shared_ptr<hal::Device>& device,
       arguments_(info.arguments),
       tensors_(std::move(tensors)) {}
 
-// Has neither a buffer nor a texture if the binding is null; tables have null bindings for
-// temporaries that no command uses.
+// The object has neither a buffer nor a texture if the binding is null; tables have null bindings
+// for temporaries that no command uses.
 WriteCheck::Object WriteCheck::object_of(const hal::Binding& binding, std::string seen_as) {
   if (const auto* bound = std::get_if<hal::BufferBinding>(&binding)) {
     if (bound->buffer == nullptr) return {{}, {}, std::move(seen_as)};

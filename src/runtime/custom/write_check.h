@@ -1,4 +1,4 @@
-// Finds what a call of an operator writes outside of its declaration.
+// Finds memory that a call of an operator writes without declaring it as written.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class WriteCheck {
   WriteCheck(const std::shared_ptr<hal::Device>& device, std::shared_ptr<hal::Queue> transfers,
              const OperatorInfo& info, std::vector<TensorSpec> tensors);
 
-  // Reads back every object that the memory belongs to.
+  // Reads back and keeps every object that the memory belongs to.
   Status remember(const hal::HostCallMemory& memory);
   // InvalidArgument, naming the tensor, if anything changed that the operator may not write.
   Status compare(const hal::HostCallMemory& memory);

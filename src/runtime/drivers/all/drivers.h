@@ -24,7 +24,7 @@ struct DriversOptions {
 };
 
 // Adds "opencl"; "metal" on Apple's systems; "host"; and "null", whose device computes nothing. A
-// program that uses one of them alone calls the driver's own create_driver(), and links less.
+// program that uses only one driver can call that driver's create_driver(), and links less.
 // InvalidArgument if one of the names was added before.
 Status add_drivers(DriverRegistry& registry, const DriversOptions& options = {});
 

@@ -15,7 +15,7 @@ namespace texloom::hal::host {
 namespace {
 
 // The limit for the groups of dispatches that run together, so that their number does not overflow.
-// More would run for years.
+// More groups would run for years.
 constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 48;
 
 // Rows of bytes in memory.
@@ -187,7 +187,7 @@ class Runner {
     const EntryPoint* entry = nullptr;
     std::array<std::uint32_t, 3> groups = {};
     std::vector<Argument> arguments;
-    std::uint64_t begin = 0, end = 0;  // its groups among those of all dispatches
+    std::uint64_t begin = 0, end = 0;  // the range of its groups among all pending groups
 
     Status run(GroupRange range, std::span<std::byte> scratch) const {
       return kernel->run({*entry, groups, arguments}, range, scratch).with_context(described());

@@ -11,7 +11,7 @@ namespace texloom::hal::host {
 
 namespace {
 
-// Several parts per thread, so that a slow or late thread leaves its share to the others.
+// Several parts per thread, so that a slow or late thread leaves parts to other threads.
 constexpr std::uint64_t kPartsOfThread = 4;
 
 }  // namespace
@@ -75,7 +75,7 @@ void Workers::work(std::span<std::byte> scratch) {
     lock.unlock();
     run_parts(job, scratch);
     lock.lock();
-    jobs_.remove(&job);  // it has no parts left to start
+    jobs_.remove(&job);  // the job has no parts left to start
     if (--job.threads == 0) finished_.notify_all();
   }
 }

@@ -29,12 +29,13 @@ struct MetalResidencySet;
 void retain_object(void* object);
 void release_object(void* object);
 
-// Owns one reference. Copies own references of their own.
+// Owns one reference; each copy owns another one.
 template <typename Object>
 class Handle {
  public:
   Handle() = default;
-  // Takes over a reference that the caller owns, as that of a method named new… or alloc.
+  // Takes over a reference that the caller owns, such as the result of a method named new… or
+  // alloc.
   static Handle adopt(Object* object) {
     Handle handle;
     handle.object_ = object;

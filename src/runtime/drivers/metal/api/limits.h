@@ -14,8 +14,7 @@ inline constexpr std::size_t kMaxSetBytes = 4096;
 
 // Bytes of the largest vector that kernels load at once, a float4.
 inline constexpr std::uint64_t kVectorBytes = 16;
-// On GPUs other than Apple's, offsets of buffers in the address space `constant` are multiples of
-// this.
+// The alignment of offsets of buffers in the address space `constant`, on GPUs other than Apple's.
 inline constexpr std::uint64_t kConstantAlignment = 32;
 
 }  // namespace texloom::hal::metal

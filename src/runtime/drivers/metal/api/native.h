@@ -33,7 +33,7 @@ class NativeLeases {
 // NativeCommands::handles points to this.
 struct NativeHandles {
   void* device = nullptr;  // id<MTLDevice>
-  void* queue = nullptr;   // id<MTLCommandQueue>; no command buffers are to be made from it
+  void* queue = nullptr;  // id<MTLCommandQueue>; the function must not make command buffers from it
   NativeLeases* leases = nullptr;
 };
 

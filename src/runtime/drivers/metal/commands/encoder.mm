@@ -14,8 +14,8 @@
 namespace texloom::hal::metal {
 namespace {
 
-// In an open compute encoder, transfers up to this size are kernels: that is cheaper than two
-// changes of the encoder.
+// In an open compute encoder, transfers up to this size are kernels, because a kernel is cheaper
+// than two changes of the encoder.
 constexpr std::uint64_t kLargestKernelTransfer = std::uint64_t{1} << 20;
 // Metal's limit for the distance of rows in copies from and to textures, in texels.
 constexpr std::uint64_t kMaxPitchTexels = 32767;
@@ -102,7 +102,8 @@ Status Encoder::encode(const Segment& any, const CommandRange& range) {
           return {};
         } else if constexpr (std::is_same_v<Kind, HostCallSegment> ||
                              std::is_same_v<Kind, UpdateSegment>) {
-          // The queue makes host calls, and encode_updates() encodes updates.
+          // Host calls and updates do not come here: the queue makes host calls, and
+          // encode_updates() encodes updates.
           return make_error(StatusCode::Internal, "the encoder got the command {}", name_of(any));
         } else {
           return encode(segment, range);

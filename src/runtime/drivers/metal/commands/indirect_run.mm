@@ -125,8 +125,8 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
   table_number_ = range.table_number();
 }
 
-// Metal does not promise that barriers of indirect commands order commands outside of their
-// execution, so barriers of the encoder order the commands outside.
+// Metal does not promise that barriers of indirect commands order commands outside of the indirect
+// command buffer, so barriers of the encoder order those.
 Status IndirectRun::encode(Passes& passes) const {
   if (has_barriers_) passes.barrier();
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes.compute());

@@ -28,8 +28,8 @@ class IndirectRuns {
   IndirectRuns& operator=(const IndirectRuns&) = delete;
 
   // The run that begins here, with the arguments of this submission. Null if no run begins here, if
-  // batches are using all recordings of the run, or if Metal has no memory for another. A run lies
-  // in one range, as host calls, which divide command buffers into ranges, end it.
+  // batches are using all recordings of the run, or if Metal has no memory for another recording. A
+  // run lies in one range: host calls divide command buffers into ranges, and also end runs.
   Found find(SegmentList::Iterator begin);
 
  private:

@@ -49,12 +49,12 @@ class Passes {
   // Call this after other code has used the encoder.
   void forget_arguments() { arguments_.begin(compute_.get()); }
   bool is_computing() const { return static_cast<bool>(compute_); }
-  // The command buffer without an open encoder. Whatever is encoded until the next call of
-  // compute() or blit() runs after everything before and before everything after.
+  // The command buffer without an open encoder. Commands that other code encodes before the next
+  // call of compute() or blit() run after all earlier and before all later commands.
   MetalCommands* lend_commands();
 
-  // The commands between these calls take the time from one sample to the other. Needs an encoder
-  // of compute() or blit(), which no earlier command may have used if encoders are sampled.
+  // The two samples measure the commands between these calls. Needs an encoder of compute() or
+  // blit(), which no earlier command may have used if encoders are sampled.
   void begin_sampled(const SamplePair& samples, SamplingPoint point);
   void end_sampled();
 
@@ -87,11 +87,11 @@ class Passes {
   bool is_lent_ = false;
   // A fence may be waited for only after it was updated.
   bool fence_is_updated_ = false;       // by a committed command buffer
-  bool fence_is_updated_here_ = false;  // by this one
+  bool fence_is_updated_here_ = false;  // by the open command buffer
 
   SamplePair samples_;  // of the command that is encoded, if it is sampled
   SamplingPoint sampling_point_ = SamplingPoint::None;
-  bool has_begin_ = false;  // whether the first of them is encoded
+  bool has_begin_ = false;  // whether the first sample is encoded
 
   // Whether the next command must wait, and for which accesses.
   bool has_barrier_ = false;

@@ -56,7 +56,7 @@ Status Passes::begin() {
 Status Passes::end() {
   if (is_lent_) TL_RETURN_IF_ERROR(blit().status());
   end_encoder();
-  has_barrier_ = false;  // the fence orders what follows
+  has_barrier_ = false;  // the fence orders later commands
   return {};
 }
 
@@ -203,7 +203,7 @@ void Passes::barrier(const BarrierSegment& segment, std::span<const Binding> tab
     barrier_resources_.clear();
   }
   has_barrier_ = true;
-  if (!compute_) return;  // a fence orders whatever follows
+  if (!compute_) return;  // the fence orders later commands
   if (segment.resources.empty() ||
       barrier_resources_.size() + segment.resources.size() > kMostResources) {
     barrier_scope_ = barrier_scope_ | segment.memory;
@@ -212,7 +212,8 @@ void Passes::barrier(const BarrierSegment& segment, std::span<const Binding> tab
   for (const BarrierResource& resource : segment.resources) add(resource, table);
 }
 
-// A buffer that textures are views over is reached in two ways, so all memory is ordered.
+// If textures are views over a buffer, kernels reach its memory by several resources, so the
+// barrier orders all memory.
 void Passes::add(const BarrierResource& resource, std::span<const Binding> table) {
   const BoundMemory memory = resolve(resource.memory, table);
   if (const auto* buffer = std::get_if<BoundBuffer>(&memory)) {

@@ -39,11 +39,11 @@ class Samples {
   SamplingPoint point() const { return point_; }
   ClockMoment now() const;
 
-  // Null if there is none, also after give_up().
+  // Null if no buffer can be made, and always after give_up().
   Handle<MetalSamples> take();
   // Keeps some of the buffers for later batches, and frees the others.
   void give_back(std::vector<Handle<MetalSamples>>& buffers);
-  // Takes no more samples: the device says that it samples, but does not.
+  // Ends sampling, because the device reports support for samples but takes none.
   void give_up() { has_given_up_ = true; }
 
  private:

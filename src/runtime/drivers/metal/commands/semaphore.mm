@@ -19,7 +19,7 @@ struct MetalSemaphore::Follower : std::enable_shared_from_this<MetalSemaphore::F
     const std::shared_ptr<Semaphore> raised = semaphore.lock();
     if (raised == nullptr) return;
     const std::uint64_t now = objc(event).signaledValue;
-    // Refused if the semaphore has this value, or has failed.
+    // The error is ignored: the semaphore may have this value already, or may have failed.
     if (now > 0) static_cast<void>(raised->signal(now));
     if (now == std::numeric_limits<std::uint64_t>::max()) return;  // there is no next value
     const std::weak_ptr<Follower> follower = weak_from_this();

@@ -59,7 +59,7 @@ std::vector<Interval> sampled_times(const Committed& committed, const DeviceCloc
   return times;
 }
 
-// One entry for all commands, whose times are known only together.
+// Joins commands of which only the total time is known into one entry.
 MeasuredCommand joined(const std::vector<MeasuredCommand>& commands) {
   if (commands.size() == 1) return commands.front();
   MeasuredCommand all{.name = fmt::format("{} commands, not sampled", commands.size())};
