@@ -50,7 +50,7 @@ struct Unrolling {
   SourceLocation location;  // of the directive
   std::string loop;
   int64_t copies = 0;
-  int64_t stores = 0;  // in all copies
+  int64_t stores = 0;  // the stores in all copies together
   // The number of the kernel that contains the loop, which is the number of the loop's nest, since
   // no pass before split_kernels drops a nest.
   size_t kernel = 0;

@@ -47,7 +47,7 @@ IterVar leaf_of(const Stage& stage, IterVar axis) {
 
 // Without recursion: chains of attached stages may be long.
 LoopPath enclosing_loops(const Schedule& schedule, StageId id) {
-  std::vector<StageId> chain;  // of attached stages, innermost first
+  std::vector<StageId> chain;  // the chain of attached stages, innermost first
   for (StageId at = id; schedule.stage(at).attachment.kind == AttachKind::At;) {
     const Stage& stage = schedule.stage(at);
     if (chain.size() > schedule.order().size()) {

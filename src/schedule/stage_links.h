@@ -10,8 +10,8 @@ namespace texloom::schedule {
 // Lists indexed by stage id, each in topological order. The lists are not updated when the schedule
 // changes.
 struct StageLinks {
-  std::vector<std::vector<StageId>> readers;   // of each stage, including inlined ones
-  std::vector<std::vector<StageId>> attached;  // to a loop of each stage
+  std::vector<std::vector<StageId>> readers;   // the readers of each stage, also inlined ones
+  std::vector<std::vector<StageId>> attached;  // the stages attached to a loop of each stage
 
   const std::vector<StageId>& readers_of(StageId id) const {
     return readers[static_cast<size_t>(id)];

@@ -11,7 +11,7 @@ namespace texloom::validation {
 
 namespace {
 
-constexpr int64_t kMaxElements = int64_t{1} << 20;  // of one argument
+constexpr int64_t kMaxElements = int64_t{1} << 20;  // the most elements of one argument
 
 ir::SymbolValues symbol_values_of(const ir::Exprs& symbols, const Invocation& call) {
   ir::SymbolValues values;

@@ -255,7 +255,7 @@ class Builder {
   const Schedule& s_;
   std::vector<std::vector<Buffer>> buffers_;  // by stage id
   std::vector<std::pair<Buffer, Buffer>> outside_;
-  arith::Ranges ranges_;  // of loops
+  arith::Ranges ranges_;  // the ranges of loop variables
 };
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace texloom::ir {
 // The state that the blocks of one launch share.
 struct LaunchState {
   const Kernel& kernel;
-  const Bindings& memory;  // of the plan, by buffer
+  const Bindings& memory;  // the memory of the plan, by buffer
   const Evaluator& plan;   // has the values of the kernel's scalar parameters
   RunState& run;
   ObjectHistories histories;

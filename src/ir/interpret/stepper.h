@@ -50,7 +50,7 @@ class Stepper {
   View& view_;
   Evaluator& evaluator_;
   const Stmt* start_;          // null once it has begun
-  std::vector<Frame> frames_;  // innermost last
+  std::vector<Frame> frames_;  // the open statements, the innermost last
   const StmtNode* halted_at_ = nullptr;
 };
 

@@ -85,8 +85,8 @@ struct Layout {
 
 struct LayoutProblem {
   std::string text, help;   // lower case, without a final stop
-  std::optional<int> axis;  // at fault
-  bool lanes = false;       // at fault
+  std::optional<int> axis;  // the axis at fault
+  bool lanes = false;       // whether the lanes are at fault
 };
 // Finds what is wrong with a layout whose axes have these names: an index without a place or with
 // two, extents below 1 or too large, rows in a buffer, or a texel without exactly four lanes. All

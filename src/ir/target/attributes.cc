@@ -240,7 +240,7 @@ class AttributeParser {
 
   Target& target_;
   const SourceLocation& where_;
-  std::string_view name_, text_;  // of the attribute being set
+  std::string_view name_, text_;  // name and value of the attribute being set
   int64_t value_ = 0;
   bool is_number_ = false;
 };

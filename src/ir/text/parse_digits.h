@@ -30,7 +30,7 @@ class DigitParser {
   TextReader& reader_;
   std::vector<std::string> names_;
   std::map<std::string, int> axis_of_;
-  std::vector<Token> tokens_;  // by axis
+  std::vector<Token> tokens_;  // the last token that names each axis
 };
 
 }  // namespace texloom::ir

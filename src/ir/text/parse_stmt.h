@@ -108,7 +108,7 @@ class StmtParser {
   TextReader& reader_;
   TextNames& names_;
   ExprParser& exprs_;
-  std::map<std::string, int> numbers_;  // of kernels
+  std::map<std::string, int> numbers_;  // the numbers of kernels by their names
   std::vector<PendingLaunch> launches_;
 };
 

@@ -485,7 +485,7 @@ class Verifier {
   int divergent_ = 0;                     // enclosing conditions and extents that vary in a block
 
   const Stmt* loop_ = nullptr;  // the body of the innermost loop that is not a thread loop
-  std::unordered_map<const ExprNode*, Expr> loop_extents_;  // by variable
+  std::unordered_map<const ExprNode*, Expr> loop_extents_;  // keyed by the loop's variable
   int nest_ = 0;  // the enclosing Nest, counted from 1; 0: none
   int nests_ = 0;
   // The nest of the first access to each buffer.

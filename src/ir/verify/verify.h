@@ -46,7 +46,7 @@ std::string_view to_string(Rule rule);
 
 // An index of a buffer's element that is not proven to be in 0..extent of the axis.
 struct IndexFault {
-  std::string index;  // its text
+  std::string index;  // the text of the index
   std::string buffer;
   size_t axis = 0;
   int64_t extent = 0;
@@ -54,10 +54,10 @@ struct IndexFault {
 
 struct Violation {
   Rule rule = Rule::Nodes;
-  std::string node;                                // its text; only the kind of a large expression
+  std::string node;                                // the node's text, or its kind if it is large
   std::string problem;                             // lower case, without a final stop
   SourceLocation location;                         // of the node, else of the enclosing statement
-  std::optional<IndexFault> index = std::nullopt;  // of Bounds, for an element of a buffer
+  std::optional<IndexFault> index = std::nullopt;  // for rule Bounds and an element of a buffer
 };
 
 struct VerifyOptions {

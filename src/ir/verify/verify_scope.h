@@ -52,7 +52,7 @@ class VerifyScope {
   };
 
   std::vector<Definition> definitions_;
-  std::unordered_map<const void*, int> slots_;  // of definitions_
+  std::unordered_map<const void*, int> slots_;  // the index of each definition in definitions_
   uint64_t serial_ = 0;
   std::unordered_map<const ExprNode*, Fact> facts_;
   Fact fact_;

@@ -15,7 +15,7 @@ namespace texloom::lower {
 struct ThreadAccess {
   const ir::BufferNode* buffer = nullptr;
   ir::Exprs indices;
-  std::vector<ir::ThreadTag> tags;  // of the enclosing thread loops
+  std::vector<ir::ThreadTag> tags;  // the tags of the enclosing thread loops
   SourceLocation location;
 };
 

@@ -18,7 +18,7 @@ namespace {
 // strides of one axis are all positive or all negative.
 struct Step {
   const LoopAround* loop = nullptr;
-  int64_t stride = 0;  // its magnitude
+  int64_t stride = 0;  // the absolute value of the stride
   int64_t extent = 0;
 
   int64_t span() const { return stride * (extent - 1); }

@@ -11,8 +11,10 @@ namespace texloom::lower {
 
 // How the loops of a schedule access memory, for a stage with these bounds.
 struct StageAccess {
-  FunctionRef<ir::Expr(const ir::Expr&, const schedule::StageBounds&)> read;  // of an expression
-  FunctionRef<ResultElement(const schedule::StageBounds&)> result;  // where it stores its result
+  // Replaces the reads of tensors in an expression by loads.
+  FunctionRef<ir::Expr(const ir::Expr&, const schedule::StageBounds&)> read;
+  // Where the stage stores its result.
+  FunctionRef<ResultElement(const schedule::StageBounds&)> result;
 };
 
 // The position of the stage's outermost tensorized loop; nullopt if it has none.

@@ -11,7 +11,7 @@ namespace texloom::lower {
 // The variables that the launch plan defines at the point where it launches the kernel.
 struct PlanVariables {
   ir::Exprs symbols;
-  std::vector<const ir::For*> loops;  // around the launch, outermost first
+  std::vector<const ir::For*> loops;  // the loops around the launch, outermost first
 };
 
 // Makes parameters of the plan's variables that the body uses.

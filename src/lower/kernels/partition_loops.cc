@@ -22,7 +22,7 @@ using arith::Ranges;
 
 namespace {
 
-constexpr int64_t kMaxAddedStores = 256;  // per kernel
+constexpr int64_t kMaxAddedStores = 256;  // in one kernel
 constexpr int64_t kMaxStoresForATest = 4;
 constexpr int64_t kMaxPieces = 5;  // per loop
 
@@ -253,8 +253,8 @@ class Partitioner {
   const std::vector<ThreadAxis>& axes_;
   bool conditional_barriers_;
   bool has_barriers_;
-  Ranges known_;       // outside all loops
-  Ranges everywhere_;  // of all loops of the kernel
+  Ranges known_;       // the facts outside all loops
+  Ranges everywhere_;  // the ranges of all loops of the kernel
   bool divides_by_constants_ = false;
   int64_t added_ = 0;
 };

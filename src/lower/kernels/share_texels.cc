@@ -169,7 +169,7 @@ class Survey {
   }
 
   std::vector<Block> blocks_;
-  std::vector<Spans> spans_;  // of each block
+  std::vector<Spans> spans_;  // the spans of each block
   TexelMap<std::vector<Use>> uses_;
   std::vector<Expr> order_;  // texels; a texel precedes the texels whose coordinates use it
   // For the current statement: all nodes, and the texels whose coordinates must not move.

@@ -62,7 +62,7 @@ class PlanBuilder {
   }
 
   Lowering& lowering_;
-  std::vector<const For*> loops_;  // enclosing, outermost first
+  std::vector<const For*> loops_;  // the enclosing loops, outermost first
 };
 
 class TemporaryFreer {

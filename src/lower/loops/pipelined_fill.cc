@@ -71,7 +71,7 @@ class FillSplitter {
   }
 
   const Pipelined& fill_;
-  std::vector<const For*> loops_;  // of one thread
+  std::vector<const For*> loops_;  // the loops that one thread runs
   Exprs place_;
   Buffer registers_;
 };

@@ -90,7 +90,7 @@ Stmt simplified(const Stmt& s, const arith::Ranges& ranges) {
       });
   const auto* loop = as<For>(result);
   if (loop == nullptr || loop->loop == LoopKind::Thread) return result;
-  const bool is_needed = loop->loop == LoopKind::Parallel;  // it becomes the grid
+  const bool is_needed = loop->loop == LoopKind::Parallel;  // a parallel loop becomes the grid
   const int64_t* extent = int_value(loop->extent);
   if (extent != nullptr && *extent <= 0) return make_empty();
   if ((is_int(loop->extent, 1) && !is_needed) || is_empty(loop->body)) return loop->body;

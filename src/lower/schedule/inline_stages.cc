@@ -19,7 +19,7 @@ using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-constexpr size_t kNamedStages = 3;  // in one message
+constexpr size_t kNamedStages = 3;  // the most stages that one message names
 
 bool is_copy(const Operation& op) {
   const auto* read = op.is_compute() ? as<TensorRead>(op.body) : nullptr;

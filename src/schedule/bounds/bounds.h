@@ -24,7 +24,7 @@ struct LeafLoop {
   ir::IterVar axis;
   ir::Expr var;     // the loop variable, from 0
   ir::Expr extent;  // a constant, or an expression of symbols
-  ir::Expr end;     // where it ends: the extent or, depending on outer loops, less (early_end.h)
+  ir::Expr end;     // where the loop ends: at the extent, or earlier (early_end.h)
 };
 
 struct StageBounds {

@@ -29,7 +29,7 @@ class StridedAxis {
   bool leaves_out() const {
     return digits_.size() > 1 || (!digits_.empty() && digits_[0].stride > 1);
   }
-  int64_t count() const;  // of places
+  int64_t count() const;  // the number of places
   ir::Expr offset_of(const ir::Expr& place) const;
   ir::Expr place_of(const ir::Expr& offset) const;
 

@@ -42,7 +42,7 @@ class DigitLoops {
 
   Schedule& schedule_;
   StageId id_;
-  std::vector<std::map<int64_t, IterVar>> leaves_;  // of each old axis, by divisor
+  std::vector<std::map<int64_t, IterVar>> leaves_;  // the leaves of each old axis, by divisor
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ class Counter {
 
   const Operation& op_;
   OperationReads reads_;
-  int depth_ = 0;  // of enclosing reads
+  int depth_ = 0;  // the number of enclosing reads
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ struct OperationReads {
   // parts count at each place, since a kernel's source repeats them.
   int64_t size = 0;
   bool moves = false;      // each element is an element of an input, or a fixed value
-  bool contracts = false;  // it reduces products of elements of inputs
+  bool contracts = false;  // the operation reduces products of elements of inputs
 };
 
 // Counting the nodes of an expression stops at this number.

@@ -32,7 +32,8 @@ Operations producers(const Operation& scan, Tensor ScanState::* part) {
 std::vector<Op> operations_of_step(const Operation& scan) {
   const Operations states = producers(scan, &ScanState::state);
   const Operations updates = producers(scan, &ScanState::update);
-  std::unordered_map<const RefCounted*, bool> depends;  // of visited operations
+  // Whether each visited operation depends on a state.
+  std::unordered_map<const RefCounted*, bool> depends;
   for (const RefCounted* state : states) depends.emplace(state, true);
   std::vector<Op> order, stack;
   for (const ScanState& each : scan.states) stack.push_back(operation_of(each.update));
