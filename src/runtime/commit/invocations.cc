@@ -133,7 +133,7 @@ class Lister {
   std::span<const std::string> devices_;
   CommitCounter counter_;
   std::vector<Invocation> list_;
-  std::vector<Running> running_;  // since the last transition that orders
+  std::vector<Running> running_;  // since the last transition other than SameEncoder
 };
 
 }  // namespace

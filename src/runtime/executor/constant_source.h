@@ -13,9 +13,9 @@ namespace texloom::runtime {
 class ConstantSource {
  public:
   virtual ~ConstantSource() = default;
-  // The bytes of a constant as its place holds them (runtime/plan/tensor_layout.h), padding
-  // included: of a texture row by row, without gaps. They stay valid as long as the source. Called
-  // by one thread at a time.
+  // The bytes of a constant in the layout of its storage (runtime/plan/tensor_layout.h), with
+  // padding; the rows of a texture follow one another without gaps. The bytes stay valid as long as
+  // the source. Called by one thread at a time.
   virtual Result<std::span<const std::byte>> bytes(std::uint32_t constant) = 0;
 };
 

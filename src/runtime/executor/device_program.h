@@ -60,10 +60,11 @@ using TensorBinding = hal::Binding;
 
 // Runs a plan on one device. Temporaries are in memory that the device's workspace pool lends while
 // a run is recorded: all programs of a device share that memory, and consecutive runs of one queue
-// allocate no more. The second of equal runs is recorded over slots, into command buffers that
-// later equal runs submit again, each with its own memory; runs are equal if symbols, scalars and
-// the origins of textures are. On devices that need barriers, the barriers are found ahead of time
-// unless the plan names them. Thread safe. May be released before its runs are complete.
+// allocate no further memory. The second of equal runs is recorded over slots, into command buffers
+// that later equal runs submit again, each with its own memory; runs are equal if their symbols,
+// scalars and origins of textures are equal. On devices that need barriers, the barriers are found
+// ahead of time unless the plan names them. Thread safe. May be released before its runs are
+// complete.
 class DeviceProgram {
  public:
   ~DeviceProgram();
@@ -86,14 +87,14 @@ class DeviceProgram {
         std::move(device), std::move(plan), [](const KernelProgress&) { return true; }, options);
   }
 
-  // Submits the plan's launches `times` times to a queue, in submissions as long and as far ahead
-  // of the device as the policy says, with nothing of other runs in between. If runs come faster
-  // than the device executes them, a run waits until the queue is within the policy's backlog, and
-  // returns the first error of earlier work that is complete by then. `interrupted` is called after
-  // each submission and while waiting: if it returns true, the rest is not submitted, and there is
-  // no error; `signals` are then signaled when what was submitted is complete. `arguments` are the
-  // plan's arguments in order; the run keeps them alive. The first run uploads the constants, and
-  // waits for the upload.
+  // Submits the plan's launches `times` times to a queue. The policy limits the size of
+  // submissions, and how far they are ahead of the device. No other run comes between them. If runs
+  // come faster than the device executes them, a run waits until the queue is within the policy's
+  // backlog, and returns the first error of earlier work that is complete by then. `interrupted` is
+  // called after each submission and while waiting: if it returns true, the remaining launches are
+  // not submitted, and there is no error; `signals` are then signaled when the submitted launches
+  // are complete. `arguments` are the plan's arguments in order; the run keeps them alive. The
+  // first run uploads the constants, and waits for the upload.
   //
   // InvalidArgument, naming the argument or the scalar: a wrong count, kind, type, format or
   // device; a tensor that is partly outside its buffer or texture; an origin or offset that a
@@ -107,13 +108,13 @@ class DeviceProgram {
     return run(arguments, values, options, [] { return false; });
   }
 
-  // On a device that compiles kernels when they first run: how far the first runs of the kernels
-  // launched so far are; `current` is a kernel of the plan. Nullopt if all of them are complete, or
-  // failed, and on other devices.
+  // The progress of the first runs of the kernels launched so far, on a device that compiles
+  // kernels when they first run; `current` is a kernel of the plan. Nullopt if all first runs are
+  // complete or have failed, and on other devices.
   std::optional<KernelProgress> first_runs() const;
 
   // Finds two arguments that run() would refuse together although each is valid by itself. Fails
-  // with InvalidArgument if one of them is not valid by itself.
+  // with InvalidArgument if an argument is not valid by itself.
   Result<std::optional<Alias>> find_alias(std::span<const TensorBinding> arguments,
                                           std::span<const std::int64_t> symbols = {});
 
@@ -149,7 +150,7 @@ class DeviceProgram {
   bool checks_barriers_;
   std::vector<bool> written_;  // by argument
   PlanKernels kernels_;
-  std::unique_ptr<FirstRuns> first_runs_;  // null if first runs are like any other
+  std::unique_ptr<FirstRuns> first_runs_;  // null if first runs do not compile kernels
   // Held while a run is submitted, with the upload of constants and, for a long run, its waits for
   // earlier submissions of its own. `interrupted` must not run the program.
   std::mutex running_;

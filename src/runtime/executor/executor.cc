@@ -10,7 +10,7 @@
 namespace texloom::runtime {
 namespace {
 
-// A shape that does not depend on the call.
+// The shape; nullopt if it depends on the call.
 std::optional<Shape> fixed_shape(const TensorSpec& tensor) {
   Shape shape;
   for (const Size& extent : tensor.shape) {

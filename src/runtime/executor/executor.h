@@ -68,16 +68,15 @@ class Executor {
   // Sets the shape of an input whose shape depends on the call. For any other input,
   // InvalidArgument unless the shape is the fixed one. Must come before the input's elements.
   Status set_shape(std::uint32_t input, std::span<const std::int64_t> shape);
-  // Copies the elements of a row-major array into memory of the executor: a command of its queue,
-  // which does not wait. InvalidArgument for a wrong number of bytes or an unknown shape.
+  // Enqueues a copy of a row-major array into memory of the executor, without waiting.
+  // InvalidArgument for a wrong number of bytes or an unknown shape.
   Status set_input(std::uint32_t input, std::span<const std::byte> array);
   // Uses the caller's memory at each run: a buffer with an offset, or a texture, which may be
-  // larger than the tensor, with an origin. The runs keep it alive. Whether it fits is checked by
-  // submit().
+  // larger than the tensor, with an origin. The runs keep the memory alive. submit() checks whether
+  // it fits.
   Status bind_input(std::uint32_t input, hal::Binding memory);
   Status bind_output(std::uint32_t output, hal::Binding memory);
-  // A number that the plan takes: plan().scalars[scalar]. Fails with InvalidArgument if the type
-  // differs.
+  // Sets the value of plan().scalars[scalar]. Fails with InvalidArgument if the type differs.
   Status set_scalar(std::uint32_t scalar, const hal::Constant& value);
 
   // Runs the graph and waits. The first error of earlier work of the queue is returned, too.

@@ -43,7 +43,8 @@ std::string names_of(std::span<const KernelFormat> formats) {
   return names.empty() ? "nothing" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-// The first thing that the device lacks to run the variant's kernels, in words; nullopt if nothing.
+// The first thing that the device lacks to run the variant's kernels, in words; nullopt if the
+// device can run them.
 std::optional<std::string> unprepared_kernels(const PackageVariant& variant,
                                               const hal::DeviceInfo& device) {
   for (const ModuleSpec& module : variant.plan.modules) {

@@ -23,7 +23,7 @@
 namespace texloom::runtime {
 
 // The first variant whose kernels the device's driver can prepare and whose needs the device meets.
-// Unimplemented if there is none: one message that says for each variant what the device lacks.
+// Unimplemented if there is none; the message says what the device lacks for each variant.
 Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo& device);
 
 // Describes each variant that choose_variant() never chooses: every device that can run it can also

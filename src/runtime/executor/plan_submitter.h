@@ -30,8 +30,8 @@ struct RunTarget {
 // Gives the launches of one run to a queue, in submissions as the policy says.
 class PlanSubmitter {
  public:
-  // `first_runs` is null if first runs are like any other. `interrupted` is called after each
-  // submission and while waiting.
+  // `first_runs` is null if the device does not compile kernels at their first runs. `interrupted`
+  // is called after each submission and while waiting.
   PlanSubmitter(RunTarget target, const CommitPolicy& policy, FirstRuns* first_runs,
                 FunctionRef<bool()> interrupted);
 

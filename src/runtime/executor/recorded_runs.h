@@ -17,7 +17,7 @@ struct RecordedRun {
   std::vector<hal::Constant> scalars;
   std::vector<hal::Offset2D> origins;  // of the arguments that are textures
   std::weak_ptr<hal::Queue> queue = {};
-  // One for each submission; none if it is not recorded.
+  // One for each submission; empty if the run is not recorded.
   std::vector<std::shared_ptr<const hal::CommandBuffer>> submissions = {};
   bool is_short = true;  // short enough to be recorded: a longer run waits for its own submissions
 };

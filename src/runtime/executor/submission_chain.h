@@ -11,8 +11,8 @@
 
 namespace texloom::runtime {
 
-// Every submission begins after the run's waits; the last one signals its signals, which fail if
-// any submission does. Used by one thread at a time.
+// Every submission begins after the run's waits. The last submission signals the run's signals,
+// which fail if any submission fails. Used by one thread at a time.
 class SubmissionChain {
  public:
   SubmissionChain(hal::Queue& queue, std::vector<hal::TimelinePoint> waits,
@@ -23,14 +23,14 @@ class SubmissionChain {
                 std::vector<hal::TimelinePoint> signals = {});
   // Submits the last commands of the run, possibly none.
   Status finish(std::vector<hal::SubmittedCommands> commands);
-  // Ends a run that cannot be finished: if something has been submitted, the signals fail, since
-  // they would never come; otherwise they are left alone.
+  // Ends a run that cannot be finished. If something has been submitted, the signals fail, since
+  // nothing else will signal them; otherwise they are left alone.
   void abandon(const Status& reason);
 
  private:
   hal::Queue& queue_;
   std::vector<hal::TimelinePoint> waits_, signals_;
-  // Fails if a submission does; null without signals.
+  // Fails if a submission fails; null without signals.
   std::shared_ptr<hal::Semaphore> parts_;
   std::uint64_t submitted_ = 0;  // the value that parts_ will reach
 };

@@ -117,7 +117,8 @@ enum class MathMode : std::uint8_t {
   IgnoreSignedZeros = 2,  // -0 and +0 are the same
   FlushDenormals = 4,     // numbers below the smallest normal one become zero
   AssumeFinite = 8,       // inputs and results are neither NaN nor infinite
-  Reassociate = 16 | Contract | IgnoreSignedZeros,  // as for real numbers; less accurate functions
+  // Transforms expressions as real numbers, and uses less accurate functions.
+  Reassociate = 16 | Contract | IgnoreSignedZeros,
   Fast = Reassociate | FlushDenormals | AssumeFinite,
 };
 constexpr MathMode operator|(MathMode a, MathMode b) {
@@ -133,7 +134,7 @@ enum class BuildTime : std::uint8_t {
 
 struct ExecutableDesc {
   // The same entry points in several formats; a driver uses the first format that it supports.
-  // Metal's prefers a metallib to MSL, and takes the MSL if the metallib cannot be loaded.
+  // The Metal driver prefers a metallib to MSL, and takes the MSL if the metallib cannot be loaded.
   std::vector<KernelCode> codes;
   std::vector<EntryPoint> entry_points;
   MathMode math = MathMode::Strict;

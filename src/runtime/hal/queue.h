@@ -78,8 +78,8 @@ class QueueBackend {
 };
 
 // Runs submissions on a device. Made by Device::queue and Device::create_queue. Submissions run in
-// order, each when the previous one is complete, so one that waits for semaphores delays those
-// after it. Thread safe.
+// order, each when the previous one is complete, so a submission that waits for semaphores delays
+// later submissions. Thread safe.
 //
 // Two threads of the queue submit work to the driver and wait for it, so submit() never blocks. A
 // thread that waits for the queue without a deadline does their work meanwhile. The thread that
@@ -129,7 +129,7 @@ class Queue {
   bool is_idle() const;
 
   // Whether the calling thread is in a host call of this queue, or in a callback of a semaphore
-  // that it signals. Later submissions do not proceed until that returns.
+  // that it signals. Later submissions do not proceed until the call returns.
   bool runs_on_calling_thread() const;
 
   const DeviceInfo& device_info() const { return *device_info_; }

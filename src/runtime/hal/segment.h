@@ -197,7 +197,7 @@ struct BarrierResource {
   bool is_written = false;  // otherwise only read
 };
 
-// A barrier: later commands run when all earlier ones are complete, and see what they wrote.
+// A barrier: later commands run when all earlier ones are complete, and see their writes.
 //
 // Later commands may depend on any command since the previous barrier. A driver may therefore
 // restrict a native barrier to the kinds of commands, the kinds of memory or the resources listed

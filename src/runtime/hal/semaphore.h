@@ -103,8 +103,8 @@ class Semaphore {
 
   // Calls `callback` once: with success when the value is reached, with the error when the
   // semaphore fails. If either has already happened, the callback is called before this returns;
-  // otherwise by the thread that signals the semaphore or makes it fail, in the order of values. It
-  // may use this semaphore, but must not wait for it. Returns a number for cancel().
+  // otherwise by the thread that signals the semaphore or makes it fail, in the order of values.
+  // The callback may use this semaphore, but must not wait for it. Returns a number for cancel().
   using Callback = std::function<void(const Status&)>;
   std::uint64_t when_reached(std::uint64_t value, Callback callback);
   // Removes a callback. False if it has been called, or is being called.

@@ -2,7 +2,7 @@
 // start and the end of a program; in between, record copies into command buffers.
 //
 // Thread safe if no other thread uses the host memory. Errors are those of recording and of the
-// queue; the latter may come from earlier work.
+// queue; errors of the queue may come from earlier work.
 //
 // The host's rows of a texture are contiguous: the data have exactly the bytes of the region.
 #pragma once

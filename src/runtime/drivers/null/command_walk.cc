@@ -32,7 +32,7 @@ class Walk {
 
   void visit(const CommandRange& commands) {
     ++statistics_.ranges;
-    // Ranges run one after another anyway.
+    // Ranges run one after another, so no barrier is needed between them.
     has_work_ = false;
     barrier_waits_ = false;
     in_run_ = false;
@@ -84,7 +84,7 @@ class Walk {
 
   Statistics& statistics_;
   bool has_work_ = false;       // in this range
-  bool barrier_waits_ = false;  // for work after it
+  bool barrier_waits_ = false;  // a barrier awaits later work
   std::uint64_t barrier_resources_ = 0;
   bool in_run_ = false;  // the previous segment was an update that can be continued
   BoundBuffer run_start_;

@@ -14,7 +14,7 @@ namespace texloom::hal::metal {
 
 struct StagingBlock {
   Handle<MetalMemory> memory;
-  SetMember member;  // ends before the memory
+  SetMember member;  // destroyed before the memory
   std::byte* contents = nullptr;
   std::uint64_t bytes = 0;
 };

@@ -35,7 +35,7 @@ class TransferKernels {
  public:
   static Result<std::shared_ptr<TransferKernels>> create(std::shared_ptr<const Context> context);
 
-  // Both encode one dispatch.
+  // Each of these functions encodes one dispatch.
   Status fill(Passes& passes, MetalMemory* target, const FillSegment& segment);
   Status copy(Passes& passes, const RowCopy& copy);
 

@@ -22,7 +22,7 @@ class ArchiveFolder {
   ~ArchiveFolder();
   ArchiveFolder(const ArchiveFolder&) = delete;
   ArchiveFolder& operator=(const ArchiveFolder&) = delete;
-  const std::string& path() const { return path_; }  // empty if none could be made
+  const std::string& path() const { return path_; }  // empty if the folder could not be made
 
  private:
   std::string path_;
@@ -32,13 +32,13 @@ class ArchiveFolder {
 BinaryKey archive_key(const DeviceInfo& device, const ProgramCode& program,
                       const std::vector<EntryPoint>& entry_points);
 
-// An empty archive; null if Metal makes none.
+// Makes an empty archive; null if Metal cannot make one.
 Handle<MetalArchive> new_archive(const Context& context);
 // The archive that the cache has under the key; null if there is none, or if Metal refuses it.
 Handle<MetalArchive> find_archive(const Context& context, BinaryCache& cache, const BinaryKey& key,
                                   const ArchiveFolder& folder);
-// Failures are not reported: the cache counts its own, and an archive that Metal cannot write is
-// compiled again the next time.
+// Failures are not reported: the cache counts its failures, and kernels whose archive Metal cannot
+// write are compiled again the next time.
 void store_archive(BinaryCache& cache, const BinaryKey& key, MetalArchive* archive,
                    const ArchiveFolder& folder);
 

@@ -14,7 +14,7 @@ namespace texloom::hal::metal {
 
 // The codes of an executable that Metal may accept, with their options: the first metallib, which
 // needs no compiler, then the first source. InvalidArgument for a wrong option; Unimplemented if
-// there is no such code.
+// the executable has neither.
 Result<std::vector<ProgramCode>> find_codes(const ExecutableDesc& desc, const DeviceInfo& device);
 
 // The functions of the entry points, autoreleased. BuildFailed with Metal's text, or NotFound.

@@ -12,7 +12,7 @@ namespace {
 
 // The best first.
 
-// Metal's strings are Unicode.
+// Converts text to a string of Metal; InvalidArgument if the text is not UTF-8.
 Result<NSString*> text_of(std::string_view text, std::string_view what) {
   NSString* const made = to_ns(text);
   if (made == nil) return invalid_argument("{} is not UTF-8", what);
@@ -24,8 +24,8 @@ unsigned long language_number(std::pair<unsigned, unsigned> version) {
   return (static_cast<unsigned long>(version.first) << 16) + version.second;
 }
 
-// Metal's compiler relaxes arithmetic unless it is told not to. Its modes are all or nothing, so
-// anything less than all permissions means none.
+// Metal's compiler relaxes arithmetic by default. Its modes allow all relaxations or none, so any
+// are allowed only if `math` permits all.
 void set_math_mode(MTLCompileOptions* options, MathMode math) {
   const bool is_fast = allows(math, MathMode::Fast);
   if (@available(macOS 15, iOS 18, *)) {

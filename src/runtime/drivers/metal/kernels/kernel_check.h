@@ -10,11 +10,12 @@
 
 namespace texloom::hal::metal {
 
-// Where the kernel takes its parameters. InvalidArgument, naming the kernel and the argument, for:
-// an argument that only one side has; an argument of another kind or access, or a texture of
-// another class of formats; constants of another size, or too many; more arguments than there are
-// slots; a threadgroup that is larger than the compiled kernel supports; too much threadgroup
-// memory. Unimplemented: an argument buffer on a device without them.
+// Returns the slots of the kernel's parameters. InvalidArgument, naming the kernel and the
+// argument, for: an argument that only the entry point or only the kernel has; an argument of
+// another kind or access, or a texture of another class of formats; constants of another size, or
+// too many; more arguments than there are slots; a threadgroup that is larger than the compiled
+// kernel supports; too much threadgroup memory. Unimplemented: an argument buffer on a device
+// without argument buffers.
 Result<KernelSlots> check_kernel(const Context& context, id<MTLComputePipelineState> pipeline,
                                  NSArray<id<MTLBinding>>* bindings, const EntryPoint& entry);
 

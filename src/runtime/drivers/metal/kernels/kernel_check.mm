@@ -16,7 +16,7 @@ Status check_access(Access access, MTLBindingAccess has, std::string_view what) 
                           to_string(access));
 }
 
-// Whether a texture of the format fits one whose channels the kernel sees as this type.
+// Whether a texture of the format can be bound where the kernel declares channels of this type.
 bool is_class_of(TexelFormat format, MTLDataType type) {
   if (is_normalized(format)) return type == MTLDataTypeFloat || type == MTLDataTypeHalf;
   switch (channel_type(format)) {

@@ -2,8 +2,8 @@
 //
 // Buffers, textures and threadgroup memory each count from 0 in the order of the parameters. A
 // kernel may also take its buffers and textures in an argument buffer, buffer 0: a struct with
-// their addresses in order, 8 bytes each. The constants are one buffer after the last of the
-// others: a struct with the constants in order, each at a multiple of its size, as in C.
+// their addresses in order, 8 bytes each. The constants are one more buffer, after all other
+// buffers: a struct with the constants in order, each at a multiple of its size, as in C.
 #pragma once
 
 #include <algorithm>

@@ -18,8 +18,9 @@ namespace texloom::hal::metal {
 struct Kernel {
   Handle<MetalPipeline> pipeline;
   KernelSlots slots;
-  // Whether indirect commands can run it. They take no bytes, no textures outside of argument
-  // buffers and, before macOS 14 and iOS 17, no sizes of threadgroup memory.
+  // Whether indirect commands can run the kernel. Indirect commands take no arguments as bytes, no
+  // textures outside of argument buffers and, before macOS 14 and iOS 17, no sizes of threadgroup
+  // memory.
   bool is_recordable = false;
 };
 

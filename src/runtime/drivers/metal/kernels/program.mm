@@ -67,7 +67,7 @@ Status check_pipeline(const Context& context, const BuildOptions& options,
 // Replaces the pipeline by one that indirect command buffers can use, if Metal makes one for the
 // function, which only an attempt can show. A pipeline with fewer threads than the entry point
 // needs is not used. Gets a copy of `archive`, since an archive that refuses this pipeline may
-// still take the others.
+// still take other pipelines.
 void make_recordable(const Context& context, MTLComputePipelineDescriptor* descriptor,
                      const BuildOptions& options, const EntryPoint& entry, ArchiveOfKernels archive,
                      Kernel& kernel) {
@@ -146,8 +146,8 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
 constexpr const char* kMetallibHelp =
     "; help: build the metallib again, for this system, or give the source beside it";
 
-// A metallib of a newer system may fail when it is loaded, or only when its pipelines are made; its
-// source does not. Errors of the parameters are the same for every code.
+// Whether other code may succeed. A metallib of a newer system may fail when it is loaded, or only
+// when its pipelines are made. Errors of the parameters are the same for every code.
 bool may_be_of_this_code(const Status& failure) {
   return failure.code() == StatusCode::BuildFailed || failure.code() == StatusCode::NotFound;
 }

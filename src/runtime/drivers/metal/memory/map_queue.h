@@ -13,13 +13,13 @@
 
 namespace texloom::hal::metal {
 
-// Its commands do not wait for work of the device's queues. Created at first use. Each call returns
-// when its command is complete. Thread safe.
+// The commands of this queue do not wait for work of the device's queues. Created at first use.
+// Each call returns when its command is complete. Thread safe.
 class MapQueue {
  public:
   explicit MapQueue(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
-  // Brings all of the memory to the host's copy of it.
+  // Updates the host's copy of the whole memory.
   Status synchronize(MetalMemory* memory);
   // Copies a range of the device's copy to host memory.
   Status read(MetalMemory* memory, std::uint64_t offset, std::uint64_t bytes, std::byte* to);

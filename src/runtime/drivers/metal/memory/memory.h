@@ -14,8 +14,8 @@
 
 namespace texloom::hal::metal {
 
-// The length of Metal's buffers is a multiple of this, so that whole units around any range can be
-// copied.
+// The length of Metal's buffers is a multiple of this unit, so that whole units around any range
+// can be copied.
 inline constexpr std::uint64_t kTransferUnit = 16;
 
 // Allocates memory, initially undefined, of at least `bytes` bytes.
@@ -31,7 +31,8 @@ class MetalBuffer final : public Buffer {
 
   MetalMemory* get() const { return memory_.get(); }
 
-  // Whether textures are or were views over the buffer, so that kernels reach it in two ways.
+  // Whether textures are or were views over the buffer, so that kernels reach it by several
+  // resources.
   bool has_views() const { return has_views_; }
   void add_view() const { has_views_ = true; }
 
@@ -48,7 +49,7 @@ class MetalBuffer final : public Buffer {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<MapQueue> map_queue_;
   Handle<MetalMemory> memory_;
-  SetMember set_member_;  // for memory that the buffer owns; ends before the memory
+  SetMember set_member_;  // for memory that the buffer owns; destroyed before it
   mutable std::atomic<bool> has_views_ = false;
 };
 
@@ -70,7 +71,7 @@ class MetalTexture final : public Texture {
 
   std::shared_ptr<const Context> context_;
   Handle<MetalImage> image_;
-  SetMember set_member_;  // for memory that the texture owns; ends before the memory
+  SetMember set_member_;  // for memory that the texture owns; destroyed before it
 };
 
 // Casts an object named by a command buffer, which accepts only objects of its own driver.

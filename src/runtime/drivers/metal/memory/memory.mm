@@ -34,7 +34,7 @@ Status no_memory(std::uint64_t bytes) {
                     byte_text(bytes));
 }
 
-// Heaps are resident as a whole.
+// Keeps memory resident. Memory in a heap needs no member, because heaps are resident as a whole.
 SetMember keep(const Context& context, id<MTLResource> made) {
   return made.heap == nil ? context.residency_set().keep(made) : SetMember();
 }

@@ -1,4 +1,5 @@
-// Shared by everything made for one open device: Metal's device, its description, and the options.
+// The state that all objects of one open device share: Metal's device, its description, and the
+// options.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ class Context {
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
   Profile* profile() const { return profile_.get(); }                // null if there is none
-  std::uint64_t staging_bytes() const { return staging_bytes_; }     // of a block
+  std::uint64_t staging_bytes() const { return staging_bytes_; }     // of a staging block
   ResidencySet& residency_set() const { return residency_set_; }
   Heaps& heaps() const { return heaps_; }
   // All formats have four channels of 8, 16 or 32 bits, which every device reads and writes.

@@ -1,5 +1,5 @@
-// Takes small pieces of device memory from heaps: unlike separate allocations, these need no system
-// call.
+// Takes small pieces of device memory from heaps, which needs no system call, unlike separate
+// allocations.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Heaps {
  private:
   struct Kept {
     Handle<MetalHeap> heap;
-    SetMember member;  // ends before the heap
+    SetMember member;  // destroyed before the heap
   };
 
   // Calls `use` with each heap until it returns true; the last heap may be a new one.

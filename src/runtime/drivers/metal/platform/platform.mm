@@ -86,7 +86,8 @@ DeviceLimits limits_of(id<MTLDevice> device, const Family& family) {
   limits.max_image_width = limits.max_image_height = family.max_image_size;
   limits.max_read_images = limits.max_write_images = family.texture_slots;
   limits.max_buffers = kBufferSlots;
-  // No axis may be longer than the threadgroup may be large.
+  // No limit of an axis exceeds the limit of the whole threadgroup, so the largest one stands for
+  // it.
   limits.max_workgroup_size = std::max({threads.width, threads.height, threads.depth});
   limits.max_workitem_sizes = {threads.width, threads.height, threads.depth};
   limits.local_memory_bytes = device.maxThreadgroupMemoryLength;
@@ -126,7 +127,7 @@ DeviceInfo describe(id<MTLDevice> device, const Family& family) {
   info.limits = limits_of(device, family);
   const MemoryKindInfo shared{
       .available = true, .mappable = true, .persistent = true, .coherent = true};
-  // Where memory is unified, there is nothing to copy.
+  // With unified memory there is no managed memory, because nothing needs to be copied.
   const MemoryKindInfo managed{.available = true, .mappable = true, .persistent = true};
   info.memory_kinds = {MemoryKindInfo{.available = true}, shared,
                        device.hasUnifiedMemory ? MemoryKindInfo{} : managed};
@@ -146,7 +147,7 @@ NSArray<id<MTLDevice>>* all_devices() {
 
 Result<std::vector<SystemDevice>> find_devices() {
   std::vector<SystemDevice> found;
-  std::string left_out;  // which devices are not in the list
+  std::string left_out;  // the devices that are not in the list
   UniqueIds ids;
   @autoreleasepool {
     for (id<MTLDevice> device in all_devices()) {

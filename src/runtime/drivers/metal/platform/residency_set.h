@@ -45,8 +45,8 @@ class ResidencySet {
   // The most freed memory that the set may still hold, in bytes: as much as a heap.
   static constexpr std::uint64_t kMostRemoved = std::uint64_t{1} << 24;
 
-  // `device` outlives this object. At most `limit` bytes are kept, so that what the device cannot
-  // hold at once is brought in and out, as it is without a set.
+  // `device` outlives this object. At most `limit` bytes are kept resident. The system brings other
+  // memory in and out, as it does without a set.
   ResidencySet(MetalDevice* device, std::uint64_t limit);
   ~ResidencySet();
 

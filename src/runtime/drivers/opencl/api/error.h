@@ -18,8 +18,8 @@ inline Status to_status(cl_int code, std::string_view call) {
   return code == CL_SUCCESS ? Status() : to_error(code, call);
 }
 
-// Like to_status(), for a call that creates an object or an event: success without one is an error
-// too.
+// Like to_status(), for a call that creates an object or an event: success without the object or
+// event is an error too.
 Status check_made(cl_int code, const void* made, std::string_view call);
 
 }  // namespace texloom::hal::opencl

@@ -54,7 +54,8 @@ class Encoder {
   Status encode_with_event(const Cursor& first, std::size_t count, Enqueued& enqueued);
   Status encode(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
   Status encode_joined(const Cursor& first, std::size_t count, Enqueued& enqueued, cl_event* done);
-  // `done`, if not null, receives the event of the last call, which completes after the others.
+  // `done`, if not null, receives the event of the last call, which completes after all earlier
+  // calls.
   Status encode(const Segment& any, const CommandRange& range, cl_event* done);
   Status write(const BoundBuffer& target, std::span<const std::byte> data, cl_event* done);
   bool is_aligned(std::uint64_t offset, std::uint64_t bytes) const;

@@ -51,8 +51,9 @@ class RecordedDispatch {
 };
 
 // Takes the dispatches of a command buffer for one encoding, and gives them back at the end.
-// Encodings that run at the same time get different kernel objects, so that none sets the arguments
-// of another. A command buffer that can be submitted only once has none.
+// Encodings that run at the same time get different kernel objects, so that no encoding sets the
+// arguments of another one. A command buffer that can be submitted only once has no recorded
+// dispatches.
 class RecordedDispatches {
  public:
   explicit RecordedDispatches(const CommandBuffer& commands);
@@ -61,7 +62,7 @@ class RecordedDispatches {
   RecordedDispatches& operator=(const RecordedDispatches&) = delete;
 
   const CommandBuffer& commands() const { return commands_; }
-  // Null if the command buffer has none.
+  // Null if the command buffer has no recorded dispatches.
   RecordedDispatch* find(const KernelCall& call) {
     return encoded_ == nullptr ? nullptr : &encoded_->dispatches[call.number];
   }

@@ -63,7 +63,7 @@ __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong 
 
 // A range of the target is `head` bytes up to the first unit, `units` units, and `tail` bytes.
 constexpr const char* kOthersSource = R"(
-// Four consecutive words of eight, from `place` on, which is the same for all work items.
+// Four consecutive words of eight, from `place` on. `place` is the same for all work items.
 uint4 from_word(uint4 a, uint4 b, uint place) {
   switch (place) {
     case 0: return a;

@@ -29,7 +29,7 @@ class TransferKernels {
     std::uint64_t memory_bytes;
   };
 
-  // Both enqueue one command; `done`, if not null, receives its event.
+  // Each of these functions enqueues one command; `done`, if not null, receives its event.
   Status fill(cl_command_queue queue, const OpenClBuffer& target, const FillSegment& segment,
               cl_event* done);
   Status copy(cl_command_queue queue, const MemoryOffset& source, const MemoryOffset& target,

@@ -61,7 +61,8 @@ Status KernelArguments::set_buffer(const Context& context, const BufferParam& pa
   }
   const bool is_part = needs_part(bound);
   if (is_part) {
-    // Only what the kernel touches, because overlapping parts must not be written.
+    // The part has only the bytes that the kernel accesses, because overlapping parts must not be
+    // written.
     wanted.offset = bound.offset;
     wanted.bytes = touched_bytes(param, bound);
   }

@@ -13,16 +13,16 @@
 
 namespace texloom::hal::opencl {
 
-// Which parameters of a kernel get addresses (OpenClBuffer::address); empty if none does. A kernel
-// object has one choice for all of its calls: NVIDIA's driver refuses a launch if a parameter that
-// had an address has got a memory object.
+// For each parameter of a kernel, whether it gets an address (OpenClBuffer::address); empty if no
+// parameter does. A kernel object has one choice for all of its calls: NVIDIA's driver refuses a
+// launch if a parameter that had an address has got a memory object.
 using AddressedParams = std::vector<bool>;
 AddressedParams addressed_params(const Context& context, const KernelCall& call,
                                  std::span<const Binding> table);
 
 // The arguments that one kernel object has. Memory is remembered by the number of the buffer or
-// texture (Buffer::id), because the object may be destroyed, and a new one may have its address: an
-// OpenCL kernel keeps no memory alive, and neither does this. Used by one thread at a time.
+// texture (Buffer::id), because the object may be destroyed, and a new one may have its address:
+// neither an OpenCL kernel nor this object keeps memory alive. Used by one thread at a time.
 class KernelArguments {
  public:
   // Sets those arguments of the call that the kernel does not have yet. The constants and the

@@ -40,7 +40,7 @@ std::optional<ArgumentInfo> read_argument(const Api& api, cl_kernel kernel, cl_u
   return info;
 }
 
-// Only the prefix is compared: the rest differs between implementations ("image2d_t",
+// Only the prefix is compared: the rest of the name differs between implementations ("image2d_t",
 // "image2d_ro_t").
 bool is_image(const ArgumentInfo& info) { return info.type.starts_with("image"); }
 bool is_image_2d(const ArgumentInfo& info) {

@@ -42,9 +42,9 @@ Result<std::byte*> MapQueue::map(cl_mem memory, std::uint64_t offset, std::uint6
   return static_cast<std::byte*>(mapped);
 }
 
-// Waits for a call's command by its event: with Intel's CPU runtime, when a blocking call returns,
-// another queue does not yet see what it wrote. Afterwards the command is not executing, whether it
-// failed or not.
+// Waits for a call's command by its event: with Intel's CPU runtime, another queue may not yet see
+// the data of a blocking call that has returned. Afterwards the command is not executing, whether
+// it failed or not.
 Status MapQueue::complete(cl_command_queue queue, cl_int code, cl_event event,
                           std::string_view call) {
   const EventHandle done(context_->shared_api(), event);

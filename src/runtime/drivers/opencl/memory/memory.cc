@@ -49,7 +49,7 @@ Result<AddressedMemory> AddressedMemory::allocate(std::shared_ptr<const Context>
 
 namespace {
 
-// Whether kernels get the buffer's address. Not if the host accesses the memory, nor for views,
+// Whether kernels get the buffer's address. False if the host accesses the memory, and for views,
 // which need a memory object for a part of the buffer.
 bool has_address(const Context& context, const BufferDesc& desc) {
   return context.has_addresses() && desc.memory == MemoryKind::Device &&

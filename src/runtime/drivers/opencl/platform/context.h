@@ -1,4 +1,4 @@
-// Shared by everything made for one open device: its function table, context and description.
+// The state that all objects of one open device share: its function table, context and description.
 #pragma once
 
 #include <array>

@@ -5,9 +5,9 @@
 
 namespace texloom::hal::opencl {
 
-// Whether the device is in the table. OpenCL leaves it undefined what a kernel does that writes an
-// image over a buffer and uses the rest of that buffer (cl_khr_image2d_from_buffer), so only
-// devices are listed on which the conformance suite has shown the right values (DisjointViews).
+// Whether the device is in the table. In OpenCL, a kernel that writes an image over a buffer and
+// uses other parts of that buffer has undefined results (cl_khr_image2d_from_buffer). So the table
+// has only devices on which the conformance suite has shown the right values (DisjointViews).
 bool has_disjoint_views(const DeviceInfo& info);
 
 }  // namespace texloom::hal::opencl

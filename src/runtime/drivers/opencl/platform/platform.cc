@@ -100,7 +100,7 @@ DeviceLimits read_limits(DeviceReader& reader, bool images) {
   limits.local_memory_bytes = reader.scalar<cl_ulong>(CL_DEVICE_LOCAL_MEM_SIZE);
   limits.max_allocation_bytes = reader.scalar<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE);
   limits.max_argument_bytes = reader.scalar<std::size_t>(CL_DEVICE_MAX_PARAMETER_SIZE);
-  // OpenCL reports it in bits.
+  // OpenCL reports the alignment in bits.
   limits.buffer_offset_alignment =
       std::max<std::uint64_t>(reader.scalar<cl_uint>(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8, 1);
   limits.import_address_alignment = limits.buffer_offset_alignment;
@@ -120,7 +120,7 @@ void read_view_alignments(DeviceReader& reader, std::string_view extensions, Dev
   if (!info.features.images || !has_word(extensions, "cl_khr_image2d_from_buffer")) return;
   const auto pitch = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_PITCH_ALIGNMENT_KHR);
   const auto base = reader.optional_scalar<cl_uint>(CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT_KHR);
-  // A device reports zero if it does not support such images after all.
+  // A device without support for views reports zero, even if it lists the extension.
   info.features.texture_views = pitch != 0 && base != 0;
   info.limits.view_pitch_alignment = std::max<cl_uint>(pitch, 1);
   info.limits.view_base_alignment = std::max<cl_uint>(base, 1);
@@ -224,7 +224,7 @@ Result<std::vector<cl_device_id>> devices_of(const Api& api, cl_platform_id plat
 Result<std::vector<PlatformDevice>> find_devices(const Api& api) {
   TL_ASSIGN_OR_RETURN(const std::vector<cl_platform_id> platforms, find_platforms(api));
   std::vector<PlatformDevice> found;
-  std::string left_out;  // why each platform or device is not in the list
+  std::string left_out;  // the platforms and devices that are not in the list, with reasons
   for (cl_platform_id platform : platforms) {
     const std::string name = platform_name(api, platform);
     const Result<std::vector<cl_device_id>> devices = devices_of(api, platform);

@@ -17,10 +17,10 @@ namespace texloom::hal {
 
 // An open device. `Classes` names the driver's classes from which it is built:
 //
-//   Context           what the objects of one open device share
-//   MapQueue, Buffer, Texture    see ApiAllocator
+//   Context the state that the objects of one open device share MapQueue, Buffer, Texture see
+//   ApiAllocator
 //   TransferKernels   kernels for copies and fills that the API lacks; all queues share them
-//   CommandQueue, Executable, Semaphore    create themselves; Semaphore may also import others
+//   CommandQueue, Executable, Semaphore create themselves; Semaphore may also import native ones
 template <typename Classes>
 class ApiDevice final : public Device {
  public:

@@ -10,7 +10,7 @@ namespace texloom::hal {
 
 // Adds the entry points with their parameters. A stored binary then serves only the parameters that
 // its kernels were checked against: a kernel made from a binary may not describe its parameters, so
-// it cannot be checked again.
+// the kernel cannot be checked again.
 void add_entry_points(BinaryKey& key, const std::vector<EntryPoint>& entry_points);
 
 }  // namespace texloom::hal

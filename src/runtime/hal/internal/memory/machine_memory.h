@@ -8,8 +8,8 @@
 namespace texloom::hal {
 
 // The machine's memory in bytes, or less where the process may not use all of it: the limits of its
-// control groups (containers), and three quarters of the room that is left below its limit of
-// address space (ulimit -v), which code, compilers and the caller's own data also take. Memory of
+// control groups (containers), and three quarters of the address space that is left below its limit
+// (ulimit -v), because code, compilers and the caller's data need address space, too. Memory of
 // other processes is not subtracted, because it changes and can be moved to swap. kNoLimit64 if the
 // system reports nothing.
 std::uint64_t machine_memory_bytes();

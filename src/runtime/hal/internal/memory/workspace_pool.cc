@@ -60,7 +60,7 @@ bool same_queue(const std::weak_ptr<const Queue>& a, const std::shared_ptr<Queue
 template <class Object>
 struct Idle {
   std::shared_ptr<Object> object;
-  std::weak_ptr<const Queue> queue;       // in whose order the object is free, if known
+  std::weak_ptr<const Queue> queue;       // the object is free in its order; null if unknown
   std::optional<TimelinePoint> complete;  // of its last use
   Clock::time_point since;
 

@@ -59,7 +59,7 @@ std::uint64_t buffer_bytes(const BufferTextureRegion& region, const Texture& tex
          std::uint64_t{region.extent.width} * bytes_per_texel(texture.format());
 }
 
-// An odd number, because no object has an odd address.
+// Encodes the slot as an odd number, because no object has an odd address.
 MemoryAccess slot_access(const BindingSlot& slot, bool writes, std::string_view name) {
   return {.kind = MemoryAccess::Kind::Slot,
           .writes = writes,
@@ -200,7 +200,7 @@ BarrierResource resource_of(const MemoryAccess& access) {
 }
 
 // The number of accesses to one object that are tracked separately; beyond that they are merged
-// into larger ones (only if barriers are inserted automatically: a needless one does no harm).
+// into larger ones (only if barriers are inserted automatically: a needless barrier does no harm).
 constexpr std::uint32_t kPlacesApart = 64;
 
 }  // namespace
@@ -316,7 +316,7 @@ void HazardTracker::add_access(const MemoryAccess& access, const Segment& segmen
   if (access.kind == MemoryAccess::Kind::Slot) note(access.writes ? slot_write_ : slot_read_);
 }
 
-// An entry without a successor is the first of its object.
+// An entry without a successor is the first access of its object.
 BarrierSegment HazardTracker::describe_barrier() {
   BarrierSegment barrier{.commands = commands_, .memory = BarrierScope::None, .resources = {}};
   resources_.clear();

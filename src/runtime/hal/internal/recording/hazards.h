@@ -54,8 +54,9 @@ class HazardTracker {
   // `segment` must outlive the tracker. A barrier or a host call resets the tracker.
   void add(const Segment& segment, std::size_t index);
 
-  // Describes what a barrier after the segments added so far must order. The resources are in the
-  // order of their first use; the tracker owns them, and its next call changes them.
+  // Describes the commands and the memory that a barrier after the segments added so far must
+  // order. The resources are in the order of their first use; the tracker owns them, and its next
+  // call changes them.
   BarrierSegment describe_barrier();
 
  private:

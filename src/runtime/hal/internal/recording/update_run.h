@@ -21,8 +21,8 @@ inline bool continues(const BoundBuffer& start, std::uint64_t bytes, const Updat
          next.data.size() <= kLargestJoinedUpdate && bytes + next.data.size() <= kLargestUpdateRun;
 }
 
-// Moves past the segments that a driver encodes as one command, and counts them, at least one: a
-// small update with those that continue it, or another segment.
+// Moves past the segments that a driver encodes as one command, and returns their number: a small
+// update with the updates that continue it, or one other segment.
 template <typename Iterator, typename Sentinel>
 std::size_t skip_joined(Iterator& next, const Sentinel& end) {
   const auto* first = std::get_if<UpdateSegment>(&*next);

@@ -12,7 +12,7 @@ namespace texloom::hal {
 // forked child, which has none of this process's threads. Thread safe.
 void call_at_exit(std::weak_ptr<void> owner, std::function<void()> handler);
 
-// Makes the handlers also run before anything registered with the system since: a library that
+// Makes the handlers also run before anything registered with the system after them: a library that
 // contains a compiler may register handlers when it is first used.
 void move_exit_handlers_up();
 

@@ -54,7 +54,8 @@ struct Predecessor {
   std::shared_ptr<const Outcome> outcome;
   TimelinePoint point = {};  // the awaited signal; null for a part of the same submission
 
-  // Success if the signal came and the submission failed later: another of its signals was refused.
+  // Success if the awaited signal came and the submission failed later, because another of its
+  // signals was refused.
   Status error() const;
 };
 
@@ -73,7 +74,7 @@ struct Pending {
       {};                   // null before the start, or if nothing was started
   bool is_awaited = false;  // Queue::run() returns its error
 
-  // Whether it can be started, even if only to fail.
+  // Whether the part can be started, even if it will only fail.
   bool is_open() const;
   // Whether the host knows the results of all waits that were left to the device.
   bool waits_are_over() const { return gate == nullptr || gate->is_over(); }

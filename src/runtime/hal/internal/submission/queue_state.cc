@@ -100,7 +100,7 @@ Status Queue::State::start_on_device(Pending& next) {
 }
 
 // Completes the front or, on the queue's own thread, everything up to the first part that signals:
-// the parts need not be waited for one by one, as all are complete when the last one is.
+// a wait for each part is not needed, because all parts are complete when the last one is complete.
 void Queue::State::complete(std::size_t most, Lock& lock) {
   completer_ = std::this_thread::get_id();
   std::vector<Pending> run;
@@ -213,7 +213,8 @@ void Queue::State::help_until(std::uint64_t completed, Lock& lock) {
   --helpers_;
 }
 
-// Alternately starts and completes whatever it can; returns whether that was enough.
+// Alternately starts and completes submissions while possible; returns whether `completed`
+// submissions are complete.
 bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock) {
   const steady_clock::time_point end = std::min(*deadline, steady_clock::now() + kBusy);
   ++helpers_;

@@ -17,7 +17,8 @@
 
 namespace texloom::hal {
 
-// Shared with the queue's threads and with the callbacks of semaphores, which may outlive it.
+// Shared with the queue's threads and with the callbacks of semaphores, which may outlive the
+// queue.
 //
 // There are two roles, each held by one thread at a time: starting the front of `waiting_`, and
 // completing the front of `started_`. The queue's threads take the roles unless a waiting thread
