@@ -44,7 +44,7 @@ class Lease {
   Lease& operator=(Lease&& other) noexcept;
   // Without a release() the pool cannot know whether all work has been submitted. It then lends the
   // object again only when nothing else refers to it: no caller, and no command buffer that is
-  // recorded or running. That is always safe, but later than after a release().
+  // recorded or running. This is always safe, but the object is lent later than after a release().
   ~Lease();
 
   explicit operator bool() const { return object_ != nullptr; }

@@ -61,7 +61,7 @@ std::string unused_name(const std::vector<Item>& list, const std::string& name) 
   return unused;
 }
 
-// Adds the items that the list lacks, and returns the number in it of each item.
+// Adds the items that the list lacks, and returns the index of each item in the list.
 template <class Item>
 Numbers merged(std::vector<Item>& list, const std::vector<Item>& items) {
   Numbers numbers;

@@ -40,8 +40,8 @@ std::optional<std::int64_t> known_count_of(std::vector<LayoutDigit> digits) {
   return count_of(digits);
 }
 
-// The digits of an axis are those of a mixed-radix number that counts to its extent. The last of
-// them reaches to the end of an axis whose extent is kToTheEnd; no other one does.
+// The digits of an axis are those of a mixed-radix number that counts to its extent. If the extent
+// of the axis is kToTheEnd, its last digit, and no other digit, reaches to the end.
 Status check_digits(const TensorLayout& layout, const std::vector<std::int64_t>& extents) {
   std::vector<std::vector<LayoutDigit>> by_axis(extents.size());
   for (const auto* digits : {&layout.rows, &layout.cols, &layout.lanes}) {

@@ -32,7 +32,7 @@ using MetalCompiler =
 //
 // NotFound: there are kernels, but none in Metal's language. InvalidArgument: another number of
 // metallibs than of sources. Otherwise the errors of PackageFile::constant(), of `compile` and of
-// write_packages(). After an error `output` is what it was; an exception of `compile` is passed on.
+// write_packages(). After an error `output` is unchanged; an exception of `compile` is passed on.
 Result<std::size_t> add_metallibs(const PackageFile& file, const std::filesystem::path& output,
                                   MetalCompiler compile);
 

@@ -3,7 +3,7 @@
 //
 // A compiled operator is a graph of one node. A file holds one package or several, such as the
 // functions of a module. The steps of a variant's launch plan run the whole graph; everything else
-// in a package describes it, or is what the steps need.
+// in a package describes the graph, or is used by the steps.
 #pragma once
 
 #include <cstddef>
@@ -42,13 +42,13 @@ struct TensorStore {
   std::optional<TensorRef> tensor =
       {};  // of the variant's plan; nullopt if no step needs memory for it
   // The memory object: an index into the objects of the plan's workspace, or, for arguments and
-  // constants, a number after those, one for each tensor.
+  // constants, a number after the last object, one for each tensor.
   std::int64_t storage_id = -1;
   std::string storage_scope = {};  // "global", "texture", "texture:weight", …
   std::string layout = {};         // the layout as text (docs/textures.md); "" if it is row-major
 };
 
-// Bytes of a constant, as its place holds them (plan/tensor_layout.h), padding included.
+// Bytes of a constant in the layout of its storage (plan/tensor_layout.h), padding included.
 struct ConstantBytes {
   std::span<const std::byte> bytes;  // of the writer's caller; a reader leaves it empty
 };
@@ -71,7 +71,7 @@ struct PackageVariant {
 // A number that callers pass, beside tensors: the value of a symbol or of a scalar.
 struct PackageNumber {
   std::uint32_t position = 0;  // among all arguments of a call: the plans' arguments and numbers
-  std::uint32_t symbol = 0;    // of the package's symbols, and after those of the plans' scalars
+  std::uint32_t symbol = 0;    // index in the package's symbols followed by the plans' scalars
   hal::ElementType element = hal::ElementType::Int32;  // that callers pass
 };
 
@@ -84,7 +84,7 @@ struct Package {
   std::vector<PackageNumber> numbers = {};     // by position
   std::optional<double> operations = {};       // number of arithmetic operations of a run, if known
   std::vector<PackageVariant> variants;        // the first that a device can run is chosen
-  std::vector<Attribute> metadata = {};        // what the author adds: license, source, labels
+  std::vector<Attribute> metadata = {};        // added by the author: license, source, labels
 };
 
 }  // namespace texloom::runtime

@@ -48,8 +48,8 @@ class PackageFile {
   // The version of Texloom that wrote the file, such as "0.1.0"; "" if the file does not say.
   const std::string& writer() const;
 
-  // The bytes of a constant as its place holds them, in the mapped file: valid as long as this
-  // object. InvalidArgument: no such constant; or its section is damaged.
+  // The bytes of a constant in the layout of its storage, from the mapped file; valid as long as
+  // this object. InvalidArgument: no such constant; or its section is damaged.
   Result<std::span<const std::byte>> constant(std::size_t variant, std::size_t index,
                                               std::size_t package = 0) const;
 

@@ -1,4 +1,5 @@
-// Which tensors the steps of a plan touch, and which steps must therefore stay in order.
+// Finds the tensors that the steps of a plan touch, and the steps that must therefore stay in
+// order.
 #pragma once
 
 #include <span>
@@ -21,7 +22,8 @@ struct TensorAccess {
 void add_accesses(const LaunchPlan& plan, const Step& step, std::vector<TensorAccess>& accesses);
 
 // Whether two accesses, one of which writes, may share memory: they name one tensor, or, if the
-// plan has a workspace, temporaries whose places overlap. Arguments are taken to be distinct.
+// plan has a workspace, temporaries whose places overlap. Arguments are assumed to be distinct
+// memory.
 bool are_ordered(const LaunchPlan& plan, const TensorAccess& a, const TensorAccess& b);
 
 }  // namespace texloom::runtime

@@ -181,7 +181,7 @@ class Concatenation {
     std::vector<Operand> scalars;
     std::uint32_t first_call;
     std::vector<std::uint32_t> kernels;
-    std::vector<Size> symbols;  // of the part, in those of the whole
+    std::vector<Size> symbols;  // of the part, as sizes in the whole's symbols
 
     Status substitute(Size& size) const {
       if (size.symbol_count() == 0) return {};
@@ -200,7 +200,7 @@ class Concatenation {
       }
       if (known.size() == shape.size()) {
         TL_ASSIGN_OR_RETURN(tensor, with_shape(tensor, known));
-        tensor.layout = {};  // only arrays of callers have one
+        tensor.layout = {};  // only arrays of callers have a layout
       } else {
         tensor.shape = std::move(shape);
       }

@@ -30,8 +30,9 @@ struct PlanTensors {
 // the first plan that names it or a temporary that is part of it, and freed after the last one. The
 // parts' own temporaries, constants, conditions, scalars and calls follow those of the whole, part
 // by part. Equal kernels become one. The result has no workspace and does not name all barriers; it
-// is valid if the parts are and the temporaries that are parts lie in their wholes. `plan_of_step`,
-// if not null, becomes the number of the plan that each step of the outermost list comes from.
+// is valid if the joined plans are valid, and each temporary that is part of another lies within
+// that one. `plan_of_step`, if not null, becomes the number of the plan that each step of the
+// outermost list comes from.
 //
 // A symbol of a part gets its value from an extent that consists of this symbol only: with the
 // argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. If several extents do, the

@@ -69,7 +69,7 @@ class Counter {
     return sum;
   }
 
-  // Whether an extent in the body depends on the loop's variable. Asked once for each loop.
+  // Whether an extent in the body depends on the loop's variable. Computed once for each loop.
   bool depends(const LoopStep& loop) {
     const auto [known, is_new] = depends_.emplace(&loop, false);
     if (is_new) known->second = uses(loop.body, loop.slot);

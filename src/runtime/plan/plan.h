@@ -240,8 +240,8 @@ struct LaunchPlan {
   std::vector<TensorSpec> temporaries;
   // Ordered by temporary. No step allocates or frees a part: a part lives as long as its whole.
   std::vector<PartOfTemporary> parts = {};
-  // Only read. Their values are not part of the plan: the code that loads the plan provides their
-  // memory.
+  // Constants are only read. Their values are not part of the plan: the code that loads the plan
+  // provides their memory.
   std::vector<TensorSpec> constants = {};
   std::vector<ModuleSpec> modules;
   std::vector<KernelSpec> kernels;

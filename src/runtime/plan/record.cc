@@ -95,7 +95,7 @@ class Recorder {
         .with_context(fmt::format("operator \"{}\"", name));
   }
 
-  // Sets stopped_ if there is none.
+  // Sets stopped_ if there is no command buffer.
   Result<hal::CommandBuffer*> next_command(std::optional<std::uint32_t> kernel,
                                            std::uint64_t bytes) {
     TL_ASSIGN_OR_RETURN(hal::CommandBuffer* const commands, next_(kernel, bytes));

@@ -47,7 +47,7 @@ using NextCommandBuffer = FunctionRef<Result<hal::CommandBuffer*>(
 // them. Barriers that the plan names are recorded between commands of one command buffer, since
 // command buffers run one after another. Errors:
 //
-// * what CommandBuffer::dispatch, `next` or the call recorder reports;
+// * those of CommandBuffer::dispatch, of `next` and of the call recorder;
 // * Unimplemented: a call without a recorder;
 // * InvalidArgument: a grid that cannot be launched.
 Status record(const LaunchPlan& plan, const PlanBindings& bindings, NextCommandBuffer next);

@@ -25,13 +25,13 @@ Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);
 
-// The shapes of all arguments of a call that gives only some arrays. The shapes of the others,
-// which are nullopt here, follow from the symbols. Fails like bind_symbols().
+// The shapes of all arguments of a call that gives only some arrays. A shape that is nullopt here
+// follows from the symbols. Fails like bind_symbols().
 Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
                                            std::span<const std::optional<Shape>> shapes,
                                            const GivenSymbols& given);
 
-// The tensor with a known shape: its size follows from that if it depends on the call, and the
+// The tensor with a known shape. A size that depends on the call follows from the shape, and the
 // array of a buffer is then row-major. InvalidArgument if it has more than 2^30 elements, which
 // kernels cannot index.
 Result<TensorSpec> with_shape(const TensorSpec& tensor, std::span<const std::int64_t> shape);

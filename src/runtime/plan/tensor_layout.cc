@@ -12,8 +12,8 @@ struct Strided {
   std::int64_t first, step;  // in elements
 };
 
-// A digit of the places: a step along it goes `divisor` elements along its axis, which are `step`
-// elements of the array.
+// A digit of the places: one step of the digit is `divisor` indices along its axis, which are
+// `step` elements of the row-major array.
 struct PlaceDigit {
   std::uint32_t axis;
   std::int64_t divisor;
@@ -66,7 +66,7 @@ class PlaceRuns {
     digits_ = std::move(joined);
   }
 
-  // How many values of a digit stay within its axis: what is beyond is padding.
+  // The number of values of a digit that stay within its axis; values beyond are padding.
   std::int64_t count_inside(const PlaceDigit& digit) const {
     if (!has_padding_) return digit.extent;
     const std::int64_t left = shape_[digit.axis] - index_[digit.axis];
@@ -92,7 +92,7 @@ class PlaceRuns {
   std::vector<std::int64_t> index_;  // by axis, of the digits that are being visited
   bool has_padding_ = false;
   std::vector<PlaceDigit> digits_;    // at least one
-  std::vector<std::int64_t> places_;  // by digit: how many places a step is
+  std::vector<std::int64_t> places_;  // by digit: the number of places of one step
 };
 
 // Copies of a known size are inlined.

@@ -81,7 +81,7 @@ class Uses {
     add_read_write(read, written);
   }
 
-  // It is unknown what an operator assumes about origins.
+  // An operator does not state its assumptions about origins.
   void look_at(const CallStep& step) {
     const std::vector<hal::Access>& accesses = plan_.calls[step.call].accesses;
     Numbers read, written;

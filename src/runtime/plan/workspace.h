@@ -9,7 +9,8 @@
 // (0, 0).
 //
 // Lifetimes are those between the steps that allocate and free. A temporary that is allocated
-// outside of a loop lives as long as the whole loop; one that is allocated inside lives inside.
+// outside of a loop lives as long as the whole loop; a temporary that is allocated inside is freed
+// inside.
 //
 // All of this is decided once, before any run (see runtime/executor/leased_workspace.h).
 #pragma once
@@ -27,16 +28,16 @@ struct WorkspaceEffort {
   std::int64_t buffer_steps = 0;
   std::int64_t texture_steps = 0;  // for each format; a texture step costs less
 };
-// For a call with new values of symbols: for a few temporaries some microseconds, for fifty less
-// than a millisecond.
+// For a call with new values of symbols. Takes some microseconds for a few temporaries, and less
+// than a millisecond for fifty.
 inline constexpr WorkspaceEffort kQuickWorkspace{5'000, 20'000};
-// For a plan that is made once and kept: for a network of a hundred temporaries less than a second.
+// For a plan that is made once and kept. Takes less than a second for a hundred temporaries.
 inline constexpr WorkspaceEffort kThoroughWorkspace{500'000, 2'000'000};
 
 // `plan` must be valid and without symbols. Offsets of buffers are multiples of
-// `limits.buffer_offset_alignment`. Sharing makes no object larger than `limits` allow: of
-// max_allocation_bytes, and images of max_image_width by max_image_height. A temporary that exceeds
-// a limit by itself gets an object that the pool will refuse.
+// `limits.buffer_offset_alignment`. Sharing makes no object larger than
+// limits.max_allocation_bytes, and no image larger than max_image_width by max_image_height. A
+// temporary that exceeds a limit by itself gets an object that the pool will refuse.
 //
 // The first plan takes steps at most in proportion to the square of the number of temporaries; its
 // improvement takes the steps of the effort. Deterministic. No plan takes more texels than one in

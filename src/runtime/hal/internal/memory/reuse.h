@@ -7,10 +7,10 @@
 // alternate in objects that fit neither.
 //
 // An object that is too small may be grown: replaced by an object that has the larger of the two
-// extents in each axis. The grown object must not exceed this ratio for the request, nor for the
-// request that the old object was made for, and must add less memory than a new object. Objects
-// only grow, and an object made for a request serves it again, so a repeating sequence of requests
-// stops growing objects.
+// extents in each axis. The grown object must serve both the request and a request for the old
+// extent by the rule above, and must add less memory than a new object. Objects only grow, and an
+// object made for a request serves it again, so a repeating sequence of requests stops growing
+// objects.
 //
 // The caller compares kind, format and usage.
 #pragma once
