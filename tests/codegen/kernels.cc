@@ -44,7 +44,7 @@ std::pair<std::string, std::string> halves(const std::string& source) {
   return {source.substr(0, brace), source.substr(brace + 2)};
 }
 
-// Checks that printing and parsing restore the program. Every code generation test calls this.
+// Checks that printing and parsing restore the program; called for all programs of these tests.
 void expect_round_trips(const ir::Program& program) {
   ir::expect_round_trip(program);
   ir::expect_round_trip(legalize(program, {}));

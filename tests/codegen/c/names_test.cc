@@ -77,7 +77,7 @@ TEST_F(NamesTest, AvoidsReservedNames) {
   EXPECT_FALSE(reserved_words().contains("expo"));
 }
 
-// A kernel whose names are all reserved in OpenCL C.
+// A kernel compiles even if all its names are reserved in OpenCL C.
 TEST_F(NamesTest, ReservedNamesCompile) {
   TestKernel kernel;
   kernel.name = "main";

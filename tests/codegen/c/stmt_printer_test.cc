@@ -128,7 +128,7 @@ TEST_F(StmtPrinterTest, LoopsHaveTheirVariablesType) {
             "  }\n");
 }
 
-// The kernel's form decides, not the loop's kind: the extent may be unknown, or the body large.
+// The kernel's form decides on hints, not the loop's kind: an extent may be unknown, a body large.
 TEST_F(StmtPrinterTest, HintsStandInFrontOfLoops) {
   const Stmt loop = make_for(i, make_int(8), ir::LoopKind::Unrolled, one);
   const std::string plain = "  for (int i = 0; i < 8; ++i) {\n    y[0] = 1;\n  }\n";

@@ -81,7 +81,7 @@ TEST_F(KernelFormOf, HintsOfLoops) {
   EXPECT_EQ(hint(Unrolled, n, 31), UnrollHint::None);
 }
 
-// A parameter that threads write and read is exchanged if the threads meet at a barrier.
+// Threads exchange values through a parameter that they write and read if they meet at a barrier.
 TEST_F(KernelFormOf, ExchangedParameters) {
   const Stmt write = put(g, i, ir::make_float(0));
   const auto exchanged = [&](const Stmt& body, ir::Access access) {

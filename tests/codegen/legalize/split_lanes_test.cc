@@ -75,7 +75,7 @@ TEST_F(SplitLanes, BindsLanesThatTheStoreWouldOverwrite) {
             "x[x.index.4] = x.value.4\n");
 }
 
-// The index is read from the buffer that is written.
+// An index that is loaded from the stored buffer is bound before the store.
 TEST_F(SplitLanes, BindsIndicesThatTheStoreWouldOverwrite) {
   EXPECT_EQ(split(make_store(n, {vector_at(n, i, 2)}, ir::make_const(7, kInt32.with_lanes(2)))),
             "let n.index: int32 = n[i]\n"

@@ -56,7 +56,7 @@ void k(
 )");
 }
 
-// Buffers, a scalar and textures: qualifiers follow the access.
+// The qualifiers of buffers and textures follow their access.
 TEST(Print, Parameters) {
   TestKernel kernel;
   kernel.name = "convert";

@@ -77,8 +77,8 @@ TEST_F(VectorConditions, OtherSourcesOfBools) {
             "select(p < q, select(a < b, x2(1), x2(0)), select(b < a, x2(1), x2(0))) != x2(0)");
 }
 
-// A scalar condition needs no width and keeps the other operand from being evaluated; the guarded
-// values may be bools.
+// A scalar condition needs no width, and only the selected operand is evaluated; the operands may
+// be bools.
 TEST_F(VectorConditions, ScalarConditionsStay) {
   EXPECT_EQ(condition(kFloat32, p < q), "p < q");
   EXPECT_EQ(condition(kFloat32, make_broadcast(p < q, 2)), "p < q");

@@ -113,7 +113,7 @@ TEST_P(BufferCopies, OfMebibytes) {
   expect_content(target, expected);
 }
 
-// One buffer per pair of ranges and one command each, all in one command buffer.
+// Each pair of ranges has a buffer and one command; all commands are in one command buffer.
 TEST_P(BufferCopies, ManyInOneCommandBuffer) {
   const Bytes data = random_bytes(1024, 5);
   const auto source = make_buffer(data), target = make_buffer(Bytes(1024, kSentinel));

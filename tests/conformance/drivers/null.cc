@@ -1,4 +1,4 @@
-// Registers the driver `null`, which tests which calls are accepted, and the order of signals.
+// Registers the driver `null`, to test which calls are accepted, and the order of signals.
 #include "runtime/drivers/null/driver.h"
 #include "tests/conformance/tested_driver.h"
 

@@ -161,7 +161,7 @@ TEST_P(Exhaustion, OfOneDeviceIsNotThatOfAnother) {
   TL_EXPECT_OK(open_another()->create_buffer({.bytes = bytes_}).status());
 }
 
-// Threads together never get more memory than there is.
+// Threads together never get more memory than the device has.
 TEST_P(Exhaustion, ByThreadsAtOnce) {
   constexpr std::size_t kThreads = 4;
   for (int round = 0; round < 20; ++round) {

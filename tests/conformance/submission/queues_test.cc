@@ -78,8 +78,8 @@ TEST_P(Queues, WaitForSemaphoresOfOtherDevices) {
   expect_values(x_, std::vector<std::uint32_t>(8, 9));
 }
 
-// A driver that shares semaphores with other APIs exports a handle of the requested kind. Others
-// return Unimplemented.
+// A driver that shares semaphores with other APIs exports a handle of the requested kind. Other
+// drivers return Unimplemented.
 TEST_P(Queues, ExportSemaphoresOrRefuse) {
   for (const auto kind : {ExternalSemaphoreKind::OpaqueFd, ExternalSemaphoreKind::SharedEvent}) {
     const auto exported = turn_->export_as(kind);

@@ -111,7 +111,7 @@ TEST_P(TextureCopies, ThroughATextureIntoABuffer) {
   expect_content(target, data);
 }
 
-// Two tensors in one texture, each written and read independently.
+// Two tensors in one texture are written and read independently.
 TEST_P(TextureCopies, OfTwoTensorsInOneTexture) {
   const auto texture = make_texture_full_of(kNan, {12, 10}, format());
   const Bytes a = random_bytes(12 * 4 * texel(), 1), b = random_bytes(7 * 6 * texel(), 2);
