@@ -11,7 +11,7 @@
 namespace texloom::hal::fuzz {
 namespace {
 
-// On half of the devices mappings for writing are filled with a pattern; some devices profile.
+// Half of the devices fill mappings for writing with a pattern; some devices profile.
 DeviceOptions options_of(std::uint64_t seed) {
   DeviceOptions options{.debug = seed % 2 == 0};
   if (seed % 3 == 0) options.profile = std::make_shared<Profile>(500);

@@ -95,7 +95,7 @@ Status check_size(const LaunchPlan& plan) {
   return {};
 }
 
-// Gives every input zeros, and every scalar a value. `plan` is the program's, with known sizes.
+// Gives every input zeros, and every scalar a value. `plan` is the program's plan with known sizes.
 Status give_inputs(runtime::Executor& executor, const LaunchPlan& plan) {
   for (std::uint32_t i = 0; i < executor.interface().inputs.size(); ++i) {
     const auto argument = executor.interface().inputs[i].argument;

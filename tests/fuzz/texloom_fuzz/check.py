@@ -96,7 +96,7 @@ class Check:
         if version == "unscheduled":
             self.reference = self.lowered = values
             return
-        # Schedules reorder sums, and contract_fma rounds less; other passes keep every bit.
+        # Schedules reorder sums, and contract_fma omits roundings; other passes keep every bit.
         may_round = self.lowered is self.reference or version == "contract_fma"
         expected, bounds = self.lowered, None
         if may_round and not self.same_bits:

@@ -60,7 +60,7 @@ class LateDirectives:
             self.feature("split after others were attached")
 
     def predicate(self, stage: Stage) -> None:
-        """Choose which of the threads that compute the same element stores it."""
+        """Choose one of the threads that compute the same element to store it."""
         repeating = {
             tag: extent
             for tag, extent in self.threads[stage].items()

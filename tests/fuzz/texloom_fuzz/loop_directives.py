@@ -91,7 +91,7 @@ class StageLoops:
     ) -> tuple[Loop, Loop]:
         if loop.extent is None or loop.extent % (factor or nparts):
             self.whole = False
-        # A part of a shorter loop is shorter, unless the part is bound or has a bound part.
+        # A part shrinks with its parent loop, except if the part or one of its own parts is bound.
         outer = Loop(self.script.name(loop.name + "o"), nparts, loop.reduction)
         inner = Loop(self.script.name(loop.name + "i"), factor, loop.reduction, loop.lane)
         outer.order, inner.order = (*loop.order, 0), (*loop.order, 1)

@@ -23,7 +23,7 @@ class ScanSchedule:
         self.whole = whole  # the whole result is needed
         self.blocks = rng.random() < 0.5
         self.threads = rng.choice([1, 2, 3, 4, 8])
-        # The tag of the columns that remain after threads along x are bound.
+        # The tag for the columns that remain after the threads along x are bound.
         self.rest = "blockIdx.x" if self.blocks else rng.choice(["", "", "vthread", "threadIdx.y"])
         if not scan.is_constant and not self.blocks:
             self.rest = ""
