@@ -62,7 +62,7 @@ TEST(CompileGraph, AConversionIsInsertedOnceForItsReaders) {
   EXPECT_GT(std::count(nodes.begin(), nodes.end(), std::nullopt), 0);
 }
 
-// The middle of a chain is faster in a texture, but two conversions must cost less than that gains.
+// The middle of a chain is in a texture only if that saves more than two conversions cost.
 TEST(CompileGraph, AStorageChangesOnlyWhereThatPays) {
   for (const double gain : {0.0, 1e6}) {
     Graph graph = empty_graph();

@@ -19,7 +19,7 @@ compute out(i < s, j < 4): float32 = in0[i, j] * 2.0
   attributes "{\"rows\": 1}"
 )";
 
-// The computation in whose text all `from` are `to`.
+// The computation with every `from` in its text replaced by `to`.
 SharedComputation with(const std::string& from, const std::string& to) {
   std::string text = kScale;
   for (std::size_t at = text.find(from); at != std::string::npos;

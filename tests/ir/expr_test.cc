@@ -382,7 +382,7 @@ TEST(Depth, IsThatOfTheDeepestOperand) {
   EXPECT_EQ(make_pack({l.i, deep})->depth, 4);
 }
 
-// A shared part counts at each use, saturating at 32 bits.
+// A shared part counts at each use; sizes saturate at 32 bits.
 TEST(Size, CountsAllParts) {
   const Leaves l;
   EXPECT_EQ(l.i->size, 1U);

@@ -62,7 +62,7 @@ TEST(Scope, MemoryScopesGoFromWideToNarrow) {
   EXPECT_LT(MemoryScope::Shared, MemoryScope::Local);
 }
 
-// Shared memory has no textures: a scope without a spelling is a bug.
+// Shared memory has no textures, so printing that scope, which has no spelling, is a bug.
 TEST(Scope, OfNoSpellingIsABug) {
   EXPECT_THROW(to_string(StorageScope{MemoryScope::Shared, TextureRule::Weight}), InternalError);
 }

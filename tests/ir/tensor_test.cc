@@ -67,7 +67,7 @@ TEST(Tensor, IsNamedByProducerAndOutput) {
   EXPECT_FALSE(make(one, 0)->same_tensor(*make(other, 0)));
 }
 
-// Indices have the type of axes, so lowering can substitute one for the other.
+// Indices have the type of axes, so lowering can substitute indices for axes.
 TEST(Tensor, IsReadAtIndicesOfTheTypeOfAxes) {
   auto* node = new TensorNode;
   node->type = kInt32;

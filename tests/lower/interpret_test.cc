@@ -240,7 +240,7 @@ TEST(InterpretStages, Float16Rounds) {
   EXPECT_EQ(problems(lowering_of(te, {a, b}), {in}, expected), "");
 }
 
-// A select in a local copy, which is also computed past the last element, where nothing reads it.
+// A select in a local copy is also computed past the last element, where nothing reads it.
 TEST(InterpretStages, SelectOutsideATexture) {
   const Tensor a = placeholder("A", {6, 4});
   const Tensor relu = compute("R", {6, 4}, [&](const Exprs& i) {

@@ -130,8 +130,8 @@ TEST(TeText, OfLayoutsIsLoweredToTheSame) {
   EXPECT_EQ(lowering.array_layouts[1].shape, (ir::Shape{1, 10, 6}));
 }
 
-// An argument that is not in the schedule and a loop that was removed: the parser accepts both,
-// lowering refuses them.
+// The parser accepts an argument that is not in the schedule and a removed loop; lowering refuses
+// them.
 TEST(TeText, OfSchedulesThatLoweringRefuses) {
   const Tensor a = placeholder("A", {8, 6}), b = plus_one(a, "B"), c = plus_one(b, "C");
   Te te({c});

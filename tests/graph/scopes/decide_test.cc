@@ -25,7 +25,7 @@ TensorId add_input(Graph& graph, const Shape& shape = {16, 16, 4}) {
   return graph.add_input("x", ir::kFloat32, shape);
 }
 
-// Costs of a source: 100 over buffers, and `texture` otherwise. Conversions cost 1.
+// The cost source says: a node costs 100 over buffers, and `texture` otherwise; a conversion 1.
 GraphOptions with_costs(double texture) {
   GraphOptions options;
   options.costs = [=](const SiteFacts& facts) {

@@ -45,7 +45,7 @@ TEST_F(LinearTest, Plus) {
   const LinearSum none = sum(2, 3, 4).plus(sum(2, 3, 4), -1);
   EXPECT_TRUE(none.is_constant());
   EXPECT_EQ(none.constant, 0);
-  // Atoms are the same when they are equal, not only when they are one node.
+  // Equal atoms count as one atom, even if they are different nodes.
   const LinearSum a = LinearSum::atom(floordiv(x, 3)), b = LinearSum::atom(floordiv(x, 3));
   EXPECT_EQ(text(a.plus(b, 1)), "floordiv(x, 3) * 2");
 }

@@ -77,7 +77,7 @@ TEST_F(ModularTest, Expressions) {
   EXPECT_EQ(of(x + 1), Modular::everything());
 }
 
-// A truncated quotient has known factors only if the division is exact; a remainder always has.
+// A truncated quotient is known modulo a number only if it is exact; a remainder always is.
 TEST_F(ModularTest, TruncatingDivision) {
   using Op = BinaryOp;
   EXPECT_EQ(of(binary(Op::Div, x * 12 + 6, 3)), Modular::of(4, 2));

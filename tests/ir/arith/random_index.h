@@ -121,7 +121,7 @@ class RandomIndex {
   }
 
   // Loop variables, a variable that may be negative, one with a single value, and one without a
-  // range. Large ones come near the limits of int32.
+  // range. Large variables come near the limits of int32.
   void draw_variables(bool large = false) {
     variables_.clear();
     ranges_ = {};

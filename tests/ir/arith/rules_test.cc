@@ -393,7 +393,7 @@ class Examples {
   Expr m = make_load(make_buffer("A", kInt32, {64}, MemoryScope::Global), {x});
 };
 
-// With all rules each example simplifies as expected; without any one rule, some example fails.
+// With all rules, each example simplifies as expected; if one rule is missing, some example fails.
 TEST(Rules, EachIsNeeded) {
   const Examples examples;
   for (const Example& e : examples.all()) {

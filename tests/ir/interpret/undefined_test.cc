@@ -166,7 +166,7 @@ TEST_F(UndefinedValues, StaleTexel) {
                           "(k.py:5)"));
 }
 
-// Lanes past the last extent are undefined, even after a store. In zero padding, they are zero.
+// Lanes past the last extent are undefined, even after a store; with zero padding, they are zero.
 TEST_F(UndefinedValues, PaddingLanes) {
   Layout layout = texture_layout({1, 7}, TextureRule::Activation);
   const Buffer t = param(make_texture("t", kFloat32, layout), {1, 2, 3, 4, 5, 6, 7});

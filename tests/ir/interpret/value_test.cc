@@ -120,7 +120,7 @@ TEST(Scalars, Floats) {
   EXPECT_EQ(number(BinaryOp::Div, kDouble, 1, 3), 1.0 / 3);
   EXPECT_EQ(number(BinaryOp::Min, kFloat32, 1, 2), 1);
   EXPECT_EQ(number(BinaryOp::Max, kFloat32, 1, 2), 2);
-  // Min and max return the number, like fmin and fmax.
+  // Given a number and NaN, min and max return the number, like fmin and fmax.
   EXPECT_EQ(number(BinaryOp::Min, kFloat32, kNaN, 2), 2);
   EXPECT_EQ(number(BinaryOp::Max, kFloat32, 1, kNaN), 1);
 }

@@ -46,8 +46,8 @@ struct Row {
   std::string activation, weight, nhwc;  // rows x columns x lanes
 };
 
-// The table of the design: a last extent of 4 becomes the lanes; otherwise the last axis is first
-// split into [ceil(D / 4), 4].
+// A last extent of 4 becomes the lanes; a last axis of another extent D is first split into [ceil(D
+// / 4), 4].
 TEST(TextureLayout, SizesOfAllRules) {
   const std::vector<Row> rows = {
       {{4}, "1 x 1 x 4", "1 x 1 x 4", "1 x 1 x 4"},

@@ -111,7 +111,7 @@ TEST_F(DropBarriers, AfterLoopsThatEndWithOne) {
             text({write, loop({read, barrier, write, barrier}), read}));
 }
 
-// A loop that may not run at all separates nothing.
+// A loop that may run zero times separates nothing.
 TEST_F(DropBarriers, AroundLoopsThatMayNotRun) {
   expect_all_stay({write, barrier, loop(n, {barrier, read}), read});
   expect_all_stay({write, loop(n, {read, barrier}), barrier, read});
@@ -143,7 +143,7 @@ TEST_F(DropBarriers, ConditionsOfLoops) {
   const Expr asked = at(s, 0) < make_float(1);
   expect_all_stay({write, barrier, make_while(asked, put(own, make_int(0), make_float(0)))});
   expect_all_stay({make_while(asked, make_seq({barrier, write, barrier}))});
-  // This loop may not run at all.
+  // This loop may run zero times.
   const Stmt other = make_while(n < make_int(3), make_seq({barrier, read}));
   expect_all_stay({write, barrier, other, read});
 }

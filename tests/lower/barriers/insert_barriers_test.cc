@@ -155,7 +155,7 @@ TEST_F(InsertBarriers, NestedLoops) {
             "}\n");
 }
 
-// A loop that may not run at all separates nothing, whatever it contains.
+// A loop that may run zero times separates nothing, whatever its body contains.
 TEST_F(InsertBarriers, AfterLoopsThatMayNotRun) {
   const Expr n = make_var("n");
   const Stmt both = make_seq({put(r, tx, make_float(0)), put(y, tx, at(r, 0))});

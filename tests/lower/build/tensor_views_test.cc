@@ -23,7 +23,8 @@ Buffer array(std::vector<int64_t> shape, MemoryScope memory = MemoryScope::Globa
 
 class TensorViews : public ::testing::Test {
  protected:
-  // The problem if a view, by default of four elements, is bound to the buffer at `first`, or "".
+  // Returns the problem of binding a view, by default of 4 elements, to the buffer at `first`, or
+  // "".
   std::string problem(TensorView view, const Buffer& buffer, Exprs first) {
     if (!view.buffer) view.buffer = array({4});
     const TensorIntrinsicNode intrinsic({"f", {}, {view}, {}, {}, {}, {}});

@@ -39,7 +39,7 @@ std::string tiled(std::string_view body, const ir::Target& target = {}) {
                      target);
 }
 
-// A split that does not divide: the last iteration becomes separate, without the guarded part.
+// If a split does not divide, the last iteration becomes separate, without the guarded part.
 TEST(PartitionLoops, CutsTheEndOff) {
   EXPECT_EQ(serial("  for k < 33 {\n"
                    "    Y[k * 2] = X[k]\n"
@@ -86,7 +86,7 @@ TEST(PartitionLoops, CopiesFitIntoTheTarget) {
   EXPECT_NE(partitioned(text, target).find("if k < 32"), std::string::npos);
 }
 
-// Padding on both sides: for all threads, the interior reads without a select.
+// With padding on both sides, the interior reads without a select for all threads.
 TEST(PartitionLoops, CutsBothEndsOff) {
   EXPECT_EQ(serial("  for k < 20 {\n"
                    "    Y[k] = select(k + tx >= 2 && k + tx < 19, X[k + tx - 2], 0.0)\n"

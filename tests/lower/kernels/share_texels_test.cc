@@ -319,8 +319,8 @@ size_t count(const std::string& text, std::string_view part) {
   return found;
 }
 
-// A sliding window: each texel is read by two neighboring statements, so all spans form one chain,
-// which is cut at intervals to bound the nesting depth.
+// In a sliding window, each texel is read by two neighboring statements, so all spans form one
+// chain. The chain is cut at intervals to bound the nesting depth.
 TEST_F(ShareTexels, CutsLongChains) {
   constexpr int kStatements = 2000;
   ir::Stmts window;

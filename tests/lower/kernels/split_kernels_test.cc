@@ -99,7 +99,7 @@ TEST_F(SplitKernels, TemporaryAroundAnother) {
             "main_kernel3\nfree b\n");
 }
 
-// A complete schedule: kernels are numbered in order, parameters follow their use.
+// In a complete schedule, kernels are numbered in order, and parameters follow their use.
 TEST_F(SplitKernels, OfASchedule) {
   using namespace schedule::testing;
   const ir::Tensor x = placeholder("X", {8, 4}), y = plus_one(x, "Y"), z = plus_one(y, "Z");

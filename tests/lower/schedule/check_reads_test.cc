@@ -89,7 +89,7 @@ TEST_F(CheckReads, UnknownIndices) {
   EXPECT_EQ(faults_of(lowering_of(Te({b}), {a, x})), "");
 }
 
-// An index may not reach every value of its interval: values from memory, conversions, and
+// An index need not reach every value of its interval: values from memory, conversions, and
 // remainders of strided axes.
 TEST_F(CheckReads, IntervalsThatAreTooWide) {
   const auto by = [&](ir::Type type) {
@@ -293,8 +293,8 @@ std::string guards_in_tiles(const Tensor& stage, const Tensor& reader) {
   return guards;
 }
 
-// A tile that exceeds the reader's shape is computed as a whole, which costs no guard, unless its
-// last points would read outside.
+// A tile that exceeds the reader's shape is computed whole, without a guard, except if its last
+// points would read outside.
 TEST_F(CheckReads, GuardsOfLengthenedStages) {
   const auto guards_of = [](int64_t extent) {
     const Tensor x = placeholder("X", {extent});

@@ -19,7 +19,7 @@ PartitionProblem relaxed(const TextureProblem& problem) {
   return partition_problem(instances[0], live_sets(instances[0]));
 }
 
-// A live set counts only if an item dies before the next item is born; others are subsets.
+// A live set counts only if an item dies before the next one is born; others are subsets of these.
 TEST(Bound, FindsLiveSets) {
   TextureProblem problem;
   problem.items = {item(0, 0, 5, 1, 1, 1), item(1, 1, 2, 1, 1, 1), item(2, 2, 2, 1, 1, 1),
@@ -34,7 +34,7 @@ TEST(Bound, IsTheLiveTexelsIfNothingForcesMore) {
   EXPECT_EQ(proof.items.size(), 2u);
 }
 
-// All four items of the bottleneck are needed, and more items change nothing.
+// The bound needs all four items of the bottleneck; further items change nothing.
 TEST(Bound, ExceedsTheLiveTexels) {
   TextureProblem problem = bottleneck();
   for (std::int64_t k = 4; k < 9; ++k) {

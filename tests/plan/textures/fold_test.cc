@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Five slices of 2 by 3 texels: side by side in twos, the last row has one.
+// Five slices of 2 by 3 texels lie side by side in twos; the last row has one.
 TEST(Fold, PutsPlanesSideBySide) {
   EXPECT_EQ(folded(item(0, 0, 0, 2, 3, 5), 2), (FoldedExtent{2, 6, 6}));
 }
@@ -49,7 +49,7 @@ TEST(Fold, SelectsFromMany) {
   EXPECT_EQ(least_texels(item(0, 0, 0, 1, 1, 7), {{2, 2, 4}, {3, 3, 3}}), 8);
 }
 
-// Five planes of 2 by 3 texels: two above each other need three columns of planes.
+// Five planes of 2 by 3 texels, two above each other, need three columns of planes.
 TEST(Fold, KnowsWhetherSomeFoldFits) {
   EXPECT_TRUE(fits(item(0, 0, 0, 2, 3, 5), 9, 4));
   EXPECT_FALSE(fits(item(0, 0, 0, 2, 3, 5), 8, 4));

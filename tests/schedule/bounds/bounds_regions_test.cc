@@ -219,7 +219,7 @@ TEST(BoundsRegions, PointsPastAGuardAskForNothing) {
   EXPECT_EQ(region_of_shared(true), expected);
 }
 
-// Serial loops outside the attachment are fixed, in any scope.
+// In any scope, a region is for one iteration of the serial loops outside the attachment.
 TEST(BoundsRegions, SerialLoopsStandStill) {
   Chain chain(64, 64, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
   const auto [outer, inner] = chain.te.split(chain.c, chain.te.axis(chain.c, 0), 8);
