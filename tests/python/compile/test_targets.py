@@ -51,7 +51,7 @@ def test_attributes_override_the_preset_wherever_they_stand():
 
 
 def test_with_a_target():
-    """The innermost target applies, and only inside; an argument takes precedence."""
+    """The innermost target applies inside its `with`; an argument takes precedence."""
     small, large = Target("opencl -max_num_threads=64"), Target("opencl -max_num_threads=512")
     assert Target.current() is None
     with small:

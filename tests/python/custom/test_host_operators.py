@@ -102,7 +102,7 @@ def test_an_exception_is_the_error_of_the_run(device):
     assert __file__ in message
 
 
-# An exception's text may not be printable, and its `diagnostics` may not be Texloom's.
+# An exception's text may be unprintable, and its `diagnostics` may be another library's.
 def test_exceptions_of_any_kind(device):
     class WithoutText(Exception):
         def __str__(self):

@@ -105,7 +105,7 @@ def test_circle_of_headers(tmp_path):
 
 
 def test_circle_of_rooms(tmp_path):
-    """A circle of two folders, and a circle of a folder and a file in the library's folder."""
+    """Circles of two folders, and of a folder and a file in the library's folder, are reported."""
     tree(
         tmp_path,
         {

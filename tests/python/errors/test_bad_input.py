@@ -32,7 +32,7 @@ def test_diagnostic(case):
     assert not message[0].isupper() or case.program  # a node of the program itself
     assert len(diagnostic["help"]) > 10
     assert f"  help: {diagnostic['help']}" in diagnostic["text"]
-    # The text shows the line; of a long line, the part around the mistake.
+    # The text shows the line, or the part of a long line around the mistake.
     assert "wrong" in diagnostic["text"] or "(((" in diagnostic["text"]
     # A message about a directive names the directive or its effect.
     if case.directive:

@@ -1,4 +1,4 @@
-"""Operators of graphs in textures: which tensors they can store there, and that values stay."""
+"""Operators of graphs in textures: which tensors they can store there, and equal values."""
 
 import re
 

@@ -27,7 +27,7 @@ def exact(query, key, value, mask=0.0, scale=1.0):
         weights /= weights.sum(-1, keepdims=True)
     unit = max(UNIT[query.dtype.name], UNIT["float64"])
     wide = min(unit, UNIT["float32"])
-    # A score has errors from its sum, the scale and the mask, and those of the greatest score, too.
+    # A score has errors from its own sum, scale and mask, and also those of the greatest score.
     terms = np.abs(q) @ np.abs(k) * abs(scale) + np.abs(np.where(np.isinf(mask), 0, mask))
     of_scores = 2 * (query.shape[-1] + 3) * wide * terms.max(-1, keepdims=True)
     # Errors: 3 units in the last place of exponentials, one rescaling per 64 keys, and two sums.

@@ -191,7 +191,7 @@ def test_through_what_moves_channels():
 
 
 def test_other_movements_stay():
-    """Channels move to the last axis, but the factors lie along another one: no folding."""
+    """Channels move to the last axis, but the factors lie along another axis, so they stay."""
     last = np.float32(numbers((4, 1, 1)))
     moved = graph_of((lambda x: transpose(x, [0, 2, 3, 1]), None), (multiply, last))
     assert kept(moved) == ["conv", "n0", "n1"]

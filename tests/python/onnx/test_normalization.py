@@ -154,7 +154,7 @@ def test_lp_normalization(p, norm):
 
 @pytest.mark.parametrize("size", [3, 4, 9])
 def test_local_response_normalization(size):
-    """An even window has one channel more behind than before; a large one covers all channels."""
+    """An even window has one more channel after the center than before; a large one covers all."""
     x = floats(2, 6, 3)
     squares = np.zeros(x.shape)
     for c in range(6):

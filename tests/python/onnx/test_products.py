@@ -111,7 +111,7 @@ EQUATIONS = [
 
 @pytest.mark.parametrize("equation", EQUATIONS, ids=lambda each: each[0])
 def test_einsum(equation):
-    """Products, diagonals, ellipses, and results without an arrow; integers are exact."""
+    """Equations have products, diagonals, ellipses, or no arrow; integers are exact."""
     text, *shapes = equation
     inputs = [np.round(9 * random(i, *shape)) for i, shape in enumerate(shapes)]
     model = model_of("Einsum", inputs, equation=text)

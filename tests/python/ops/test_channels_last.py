@@ -241,8 +241,7 @@ def test_a_tile_of_a_processor(columns, channels, tile):
 
 @pytest.mark.parametrize("target", [TARGET, PROCESSOR])
 def test_a_network_keeps_channels_last(target):
-    """No activation changes its layout between convolutions, and the input image keeps its
-    layout."""
+    """No activation changes its layout between convolutions; the input image keeps its layout."""
     g = Graph("residual")
     x = g.input("x", (1, 3, 18, 18))
     weights = [

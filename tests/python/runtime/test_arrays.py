@@ -234,7 +234,7 @@ def resident_bytes():
 
 
 def test_arrays_are_freed(dev):
-    """Two hundred arrays of 4 MiB, one after another, leave less than a tenth of them behind."""
+    """After 200 arrays of 4 MiB, one after another, less than a tenth of their memory is in use."""
     values = np.ones(2**20, "float32")
     tvm.nd.array(values, dev)
     before = resident_bytes()
@@ -432,7 +432,7 @@ held.append(texloom.nd.empty((2**28,), "int8", held[0].device))
 
 
 def test_arrays_beyond_the_memory_are_refused(dev):
-    """The refusal comes first: PoCL would allocate at the first write, and abort without memory."""
+    """The array is refused: PoCL would allocate it only at the first write, and then abort."""
     if dev.info["type"] != "cpu":
         pytest.skip("a limit of the process is none of the device's memory")
     done = subprocess.run(

@@ -322,7 +322,7 @@ bool has_devices() {
 
 
 def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
-    """The library's user has headers of the same names and its own {fmt}, which are found."""
+    """The library's user has headers of the same names and its own {fmt}; builds use these."""
     for name, text in {
         "CMakeLists.txt": LIBRARY + "target_include_directories(library PRIVATE own)\n",
         "library.cc": LIBRARY_SOURCE,

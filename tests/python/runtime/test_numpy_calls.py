@@ -108,7 +108,7 @@ def test_outputs_in_textures(dev):
 
 
 def test_arrays_whose_shape_transform_layout_changed():
-    """Arrays have the new shape, also an output that the call omits and returns."""
+    """Arrays have the new shape; so has an output that the call omits, and that is returned."""
     p = te.placeholder((6, 40), name="P")
     q = te.compute((6, 40), lambda i, j: p[i, j] + 1, name="Q")
     s = te.create_schedule(q.op)

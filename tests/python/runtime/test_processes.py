@@ -76,7 +76,7 @@ def test_exit_with_daemon_threads(call):
 
 
 def test_devices_are_not_for_forked_processes():
-    """A forked child gets an error: it would hang, waiting for threads that only the parent has."""
+    """A forked child gets an error, as it would wait for threads that only the parent has."""
     status, output, errors = child("""
         f = scaled(); f(x, y); y.numpy()
         if (process := os.fork()) == 0:

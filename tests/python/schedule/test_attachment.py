@@ -59,7 +59,7 @@ def test_only_the_part_that_is_read_is_computed(run, loop, part):
     [("local", [1, 1]), ("shared", [1, 12])],
 )
 def test_scope_decides_for_whom_the_part_is(run, scope, part):
-    """Inside a thread loop, a local part is one thread's, a shared part the whole block's."""
+    """Inside a thread loop, a local stage computes one thread's part, a shared one the block's."""
     x, p, y, s = chain((6, 12), lambda p, i, j: p[i, j] + 1)
     i, j = s[y].op.axis
     s[y].bind(j, thread())
@@ -138,7 +138,7 @@ def test_chain_of_three(run):
 
 
 def test_stages_inside_one_another(run):
-    """A attached to a loop of B, which is attached to a loop of Y."""
+    """A is attached to a loop of B, which is attached to a loop of Y."""
     x = te.placeholder((8, 9), name="X")
     a = te.compute((8, 9), lambda i, j: x[i, j] + 1, name="A")
     b = te.compute((8, 8), lambda i, j: a[i, j] * a[i, j + 1], name="B")

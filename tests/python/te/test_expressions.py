@@ -328,7 +328,7 @@ def test_tensor_without_axes_is_an_expression(run):
 
 
 def test_arithmetic_of_tensors(run):
-    """With a tensor, the result has the tag broadcast; with a number, elemwise."""
+    """A result of two tensors has the tag broadcast; of a tensor and a number, elemwise."""
     v = np.arange(6, dtype="float32").reshape(2, 3)
     w = np.array([1, 2, 4], "float32")  # quotients by powers of two need no rounding
     x, z = te.placeholder((2, 3), name="X"), te.placeholder((3,), name="Z")

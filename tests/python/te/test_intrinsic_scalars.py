@@ -81,7 +81,7 @@ def test_values_that_a_call_gives(run, values):
 
 
 def test_elements_between_parts(run):
-    """Scalars and parts come in any order; an element is an input while inputs are missing."""
+    """In any order, an element is an input while inputs are missing, and a scalar afterwards."""
     a = te.placeholder((5, 8), "int32", name="A")
     f = scaled(4, "int32")
     c = te.compute((5, 4), lambda i: f(i * i, a[i, 0:4], i + 3), name="C")

@@ -280,7 +280,7 @@ def refused(code, help_text=""):
 
 
 def test_blocks_among_threads_of_one_are_refused():
-    """One kernel cannot order blocks, and a state that no thread computes is not in a kernel."""
+    """A kernel cannot order its blocks; a state that no thread computes belongs to no kernel."""
     x = te.placeholder((4, 8), name="X")
     states = [te.placeholder((4, 8), name=name) for name in "PQ"]
     inits = [te.compute((1, 8), lambda t, i: x[0, i], name=f"init{n}") for n in range(2)]
