@@ -60,8 +60,7 @@ constexpr std::optional<Encoding> kPortable = Encoding::Kernels;
 constexpr std::optional<Encoding> kNative = Encoding::Native;
 constexpr std::optional<Encoding> kHost = Encoding::Host;
 
-// A network that a library encodes, two custom kernels, and a host operator: only the host operator
-// waits.
+// Of a network that a library encodes, two custom kernels and a host operator, only the last waits.
 TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
   const std::vector<std::optional<Encoding>> operators = {kNative, kPortable, kPortable, kHost};
   const auto list = list_invocations(chain(operators), CommitPolicy::off());

@@ -107,7 +107,7 @@ TEST_F(WriteChecks, OfHostOperators) {
                          "operator \"test::host\": writes \"x\", which it declares as read"));
 }
 
-// A tensor inside a larger texture: only the tensor's rectangle may change.
+// Of a larger texture around a tensor, only the tensor's rectangle may change.
 TEST_F(WriteChecks, OfTheRestOfATexture) {
   plan_.arguments[1] = texture_of_elements("Y");
   table_ = table_of({numbers(0), numbers(0), numbers(0)});

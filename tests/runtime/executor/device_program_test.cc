@@ -226,7 +226,7 @@ TEST_F(DeviceProgramTest, ExtentsThatDependOnLoops) {
   }
 }
 
-// Tensors at origins of larger images full of NaN; nothing around the tensors is read or written.
+// Larger images full of NaN contain the tensors; nothing around the tensors is read or written.
 TEST_F(DeviceProgramTest, TextureArgumentsAtOrigins) {
   const char* source = R"(
     __constant sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;

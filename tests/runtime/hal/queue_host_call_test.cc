@@ -35,7 +35,7 @@ TEST_F(Queues, ACallbackMayReleaseTheQueue) {
 }
 
 // A waiting thread that completes work runs the callback that releases the handle. If another
-// thread runs the callback, the handle stays, since the waiting thread may not have begun to wait.
+// thread runs the callback, the handle stays, since the waiting thread may begin to wait later.
 TEST_F(Queues, ACallbackMayReleaseTheQueueThatIsWaitedFor) {
   a_->when_reached(1, [this, waiting = std::this_thread::get_id()](const Status&) {
     if (std::this_thread::get_id() == waiting) queue_.reset();

@@ -220,7 +220,7 @@ TEST_F(WorkspacePools, ThreadsNeverShareAnObject) {
   EXPECT_EQ(pool_.statistics().bytes_held, device_->memory->live);
 }
 
-// On a real device: each round's copies use the same texture, although no round waits for the
+// On a real device, each round's copies use the same texture, although no round waits for the
 // others.
 class WorkspacePoolOnOpenCl : public OpenClTest {};
 

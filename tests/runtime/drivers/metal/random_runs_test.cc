@@ -51,7 +51,7 @@ struct Table {
   std::array<std::uint64_t, kBufferSlots> offsets = {};
 };
 
-// A use by a command: of an object, or of a slot of the table.
+// An object, or a slot of the table, that a command uses.
 struct Used {
   bool is_slot = false;
   std::size_t index = 0;

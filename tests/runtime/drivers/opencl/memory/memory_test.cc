@@ -214,7 +214,7 @@ TEST_F(ShortMemoryTest, ListenersAreAskedUntilTheRequestSucceeds) {
   for (const auto& listener : {empty, gone, first, second})
     device_->allocator()->add_listener(listener);
   gone.reset();
-  // Refuse the request, and its retry after the device's own listener (the queue) is asked.
+  // The driver refuses the request, and its retry after the device's own listener, the queue.
   refusals = 2;
   EXPECT_TRUE(device_->create_buffer({.bytes = 12}).ok());
   EXPECT_EQ(empty->calls, 1);
