@@ -44,7 +44,7 @@ void handle(int signal, siginfo_t* info, void* context) {
   const auto& c = *static_cast<ucontext_t*>(context);
   Execution* execution = Execution::current();
   if (execution != nullptr) {
-    // The handler may not return, so the signals are unblocked here.
+    // The handler need not return, so the signals are unblocked here.
     sigset_t mask = c.uc_sigmask;
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
     execution->fault(signal, code_of(c), info->si_addr);

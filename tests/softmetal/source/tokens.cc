@@ -10,8 +10,8 @@ namespace {
 bool begins_identifier(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
 bool continues_identifier(char c) { return begins_identifier(c) || (c >= '0' && c <= '9'); }
 
-// Sorted by length. `>>` is read as two tokens, because it also closes two template argument
-// lists.
+// Sorted by length, the longest first. `>>` is read as two tokens, because it also closes two
+// template argument lists.
 constexpr std::array<std::string_view, 25> kPunctuation = {
     "<<=", ">>=", "...", "->*", "::", "->", "++", "--", "<<", "<=", ">=", "==", "!=",
     "&&",  "||",  "+=",  "-=",  "*=", "/=", "%=", "&=", "|=", "^=", ".*", "##"};

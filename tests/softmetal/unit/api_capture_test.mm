@@ -81,7 +81,7 @@ TEST_F(Captures, HaveTheCallsInOrder) {
             "the command buffer: enqueue\n");
 }
 
-// A capture lists only the execution, since the commands' kernels are known only when they run.
+// A capture lists the execution of indirect commands, not their kernels, which the run determines.
 TEST_F(Captures, HaveExecutionsOfIndirectCommands) {
   MTLIndirectCommandBufferDescriptor* const d =
       [[MTLIndirectCommandBufferDescriptor new] autorelease];

@@ -24,7 +24,7 @@ TEST_F(IndirectHazards, AreConcurrentInOneExecution) {
     [last clearBarrier];
     run_in(type, commands, {x, y});
     expect_said("hazard: ");
-    // A barrier also orders the commands after its own command.
+    // A barrier of one command also orders all later commands.
     [[commands indirectComputeCommandAtIndex:1] setBarrier];
     run_in(type, commands, {x, y});
     expect_nothing_said();

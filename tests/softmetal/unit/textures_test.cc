@@ -117,7 +117,7 @@ TEST(Textures, AreReadAndWritten) {
   EXPECT_TRUE(run("copy2d", with({&in, &to}), {{3, 2, 1}, {1, 1, 1}}).empty());
   EXPECT_EQ(in.memory, to.memory);
 }
-// Outside, reads give 0 and writes are dropped; an option reports both.
+// Outside of a texture, reads give 0 and writes are dropped; an option reports both.
 TEST(Textures, HaveNothingOutside) {
   Image in(TextureKind::T2d, PixelFormat::R32Float, 2, 2),
       to(TextureKind::T2d, PixelFormat::R32Float, 2, 2);

@@ -50,7 +50,7 @@ std::vector<std::string>& calls() {
   return *all;
 }
 
-// Whether captures are enabled. On Apple's systems, an application's Info.plist may do it, too.
+// Whether captures are enabled. On Apple's systems, Info.plist may enable captures, too.
 bool is_enabled() {
   const char* const value = std::getenv("METAL_CAPTURE_ENABLED");
   return value != nullptr && std::string_view(value) == "1";
