@@ -106,7 +106,7 @@ def compiled_by_opt(batch: Batch, opt: str) -> str:
     """Return texloom-opt's output for programs of one stage, after all remaining passes."""
     groups = passes_from(batch.stage, pass_list(opt))
     passes = [name for _, names in groups for name in names]
-    if passes:  # without passes, the programs are legalized
+    if passes:  # otherwise the programs are legalized already
         passes.append(LEGALIZE)
     stages = {last_pass(names, pass_list(opt)): stage for stage, names in groups}
     texts = run_opt(opt, batch, passes, stages)
