@@ -33,12 +33,16 @@ def _refuse_kind(inp: Any) -> NoReturn:
 
 def _declared(binds: Mapping[Tensor, Buffer] | None) -> dict[Tensor, Buffer]:
     if binds is not None and not isinstance(binds, Mapping):
-        refuse(_KIND, f"binds is {kind_of(binds)}", "give {T: decl_buffer(T.shape, T.dtype)}")
+        refuse(
+            _KIND,
+            f"binds is {kind_of(binds)}, not a mapping",
+            "give {T: decl_buffer(T.shape, T.dtype)}",
+        )
     for tensor, buffer in (binds or {}).items():
         if not isinstance(buffer, Buffer):
             refuse(
                 _KIND,
-                f"binds has {kind_of(buffer)} for {tensor}",
+                f"binds has {kind_of(buffer)} in place of a buffer for {tensor}",
                 "make a buffer by decl_buffer(T.shape, T.dtype, scope=...)",
             )
     return dict(binds or {})
@@ -62,7 +66,7 @@ def program(
     if not isinstance(args, (list, tuple)):
         refuse(
             _KIND,
-            f"the arguments are given as {kind_of(args)}",
+            f"args is {kind_of(args)}, not a list",
             "pass a list: args=[...], with the inputs and the tensors that the caller wants",
         )
     return _core.program(inp, list(args), _declared(binds), name, resolve(target))

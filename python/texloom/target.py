@@ -202,7 +202,7 @@ class Target:
             refuse(
                 "UnknownTarget",
                 "no target is set",
-                'write `with tvm.target.Target("opencl"):` around it',
+                'write `with tvm.target.Target("opencl"):` around the code that needs a target',
                 MisuseError,
             )
         return target

@@ -60,7 +60,9 @@ def _in_64_bits(shape: list[int]) -> list[int]:
     if any(abs(n) >= 2**63 for n in shape):
         words = ", ".join(map(str, shape))
         refuse(
-            "OutOfDeviceMemory", f"an array of shape ({words}) is too large", "use smaller extents"
+            "OutOfDeviceMemory",
+            f"an array of shape ({words}) is too large",
+            "use extents below 2**63",
         )
     return shape
 

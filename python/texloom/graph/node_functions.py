@@ -179,8 +179,8 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
         if isinstance(each.op, te.PlaceholderOp):
             refuse(
                 _BAD,
-                f"{what} returns the placeholder {each.name!r}, which is none of its inputs and "
-                "which nothing computes",
+                f"{what} returns the placeholder {each.name!r}, which is none of its inputs, so "
+                "it has no values",
                 "return what te.compute returns",
             )
     return outputs

@@ -128,7 +128,7 @@ def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float
     if not arrays:
         refuse(
             "WrongArgumentCount",
-            f"'{self.name}' has no array argument, so it is not known which device runs it",
+            f"'{self.name}' has no array argument, so the device that runs it is unknown",
             "give the function at least one array argument",
         )
     device = arrays[0].device

@@ -40,8 +40,8 @@ def time_evaluator(
     if f_preproc:
         refuse(
             "NotProvided",
-            f"f_preproc={f_preproc!r}: nothing is called between the runs, which are enqueued "
-            "together",
+            f"f_preproc={f_preproc!r}: the runs are enqueued together, so no function can be "
+            "called between them",
             "vary the arguments between calls of the evaluator",
         )
     if not hasattr(dev, "sync"):

@@ -130,7 +130,10 @@ def read_buffers(path: str | Path) -> list[Buffer]:
     for line, row in rows:
         if len(row) != len(header):
             raise _refuse(
-                path, line, f"{len(row)} cells", f"write {len(header)} cells, as in line 1"
+                path,
+                line,
+                f"the row has {len(row)} cells",
+                f"write {len(header)} cells, as in line 1",
             )
         buffer = _buffer(path, line, dict(zip(header, row, strict=True)))
         if buffer.id in buffers:

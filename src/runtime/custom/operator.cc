@@ -141,7 +141,7 @@ Result<Attributes> Attributes::complete(const OperatorInfo& info,
     const auto found = std::find_if(given.begin(), given.end(), is_this);
     if (found == given.end()) {
       if (!spec.default_value)
-        return invalid_argument("the attribute \"{}\", {}, is missing", spec.name,
+        return invalid_argument("the attribute \"{}\" of type {} is missing", spec.name,
                                 to_string(spec.type));
       result.values_.push_back({spec.name, *spec.default_value});
       continue;

@@ -245,8 +245,8 @@ class SourceOperator final : public CustomOperator {
       const auto& shape = context.tensors[i].layout.shape;
       if (shape != wanted)
         return invalid_argument(
-            "argument \"{}\" has the shape ({}), but the operator computes ({}); help: give it a "
-            "tensor of that shape; like= declares which input an output is like",
+            "argument \"{}\" has the shape ({}), but the operator computes ({}); help: give a "
+            "tensor of the computed shape, or declare by like= the input whose shape it has",
             info().arguments[i].name, fmt::join(shape, ", "), fmt::join(wanted, ", "));
     }
     return {};
@@ -258,7 +258,7 @@ class SourceOperator final : public CustomOperator {
     TL_ASSIGN_OR_RETURN(const std::int64_t count, threads_[axis].at(values_of(tensors)));
     if (count <= 0) return no_threads(count);
     if (count > std::numeric_limits<std::int32_t>::max())
-      return invalid_argument("is {}, beyond 32 bits", count);
+      return invalid_argument("is {}, which 32 bits cannot hold", count);
     return count;
   }
 

@@ -305,9 +305,10 @@ Status DeviceProgram::run(std::span<const TensorBinding> arguments, const RunVal
   TL_ASSIGN_OR_RETURN(const std::shared_ptr<Instance> now, instance(values.symbols));
   TL_RETURN_IF_ERROR(check_arguments(now->plan, arguments));
   if (const auto alias = runtime::find_alias(now->plan, written_, arguments))
-    return invalid_argument("arguments \"{}\" and \"{}\" share memory, which is written",
-                            plan_.arguments[alias->first].name,
-                            plan_.arguments[alias->second].name);
+    return invalid_argument(
+        "arguments \"{}\" and \"{}\" share memory, which is written: bind each to memory of its "
+        "own",
+        plan_.arguments[alias->first].name, plan_.arguments[alias->second].name);
   RunOptions options = given;
   if (options.queue == nullptr) options.queue = device_->queue();
   std::vector<TensorBinding> cut;

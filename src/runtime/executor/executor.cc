@@ -148,7 +148,7 @@ Status Executor::set_input(std::uint32_t input, std::span<const std::byte> array
   if (argument == nullptr) return {};
   const std::string& name = interface_.inputs[input].name;
   if (!argument->shape)
-    return invalid_argument("the shape of input \"{}\" depends on the call: set_shape() first",
+    return invalid_argument("the shape of input \"{}\" depends on the call: call set_shape() first",
                             name);
   const Status status = [&]() -> Status {
     TL_RETURN_IF_ERROR(allocate_own(*argument));

@@ -288,8 +288,8 @@ Status check_passed(const Package& package) {
     TL_RETURN_IF_ERROR(check_indices(*list, package.tensors.size(), what));
     for (const std::uint32_t tensor : *list) {
       if ((*seen)[tensor])
-        return invalid_argument("tensor \"{}\" is twice among the {}", package.tensors[tensor].name,
-                                what);
+        return invalid_argument("tensor \"{}\" occurs twice among the {}",
+                                package.tensors[tensor].name, what);
       (*seen)[tensor] = true;
     }
   }

@@ -327,7 +327,7 @@ Status check_parts(const LaunchPlan& plan) {
     const TensorSpec& tensor = plan.temporaries[part.temporary];
     const TensorSpec& whole = plan.temporaries[part.whole];
     if (!lies_within(tensor.storage, part, whole.storage))
-      return invalid_argument("\"{}\", {}, is not a part of \"{}\", {}", tensor.name,
+      return invalid_argument("\"{}\" ({}) is not a part of \"{}\" ({})", tensor.name,
                               describe(tensor.storage), whole.name, describe(whole.storage));
   }
   for (const PartOfTemporary& part : plan.parts) {

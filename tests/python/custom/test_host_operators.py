@@ -276,7 +276,7 @@ def test_calls_that_do_not_fit(device):
         "takes 2 arrays but is called with 1": lambda: plus()(x, n=1),
         "'y' of operator .* is an int": lambda: plus()(x, 1, n=1),
         "overlap in memory": lambda: plus()(x, x, n=1),
-        '"n", integer, is missing': lambda: plus()(x, y),
+        '"n" of type integer is missing': lambda: plus()(x, y),
         '"n" is integer, got float': lambda: plus()(x, y, n=0.5),
         "'n' is a list": lambda: plus()(x, y, n=[1]),
         'has no attribute "k"': lambda: plus()(x, y, n=1, k=2),

@@ -227,7 +227,7 @@ def test_an_unusable_cache_gives_one_warning():
     )
     assert (status, errors) == (0, "")
     assert output.count("TL5017") == 1
-    assert "making the folder /dev/null/cache: Not a directory" in output
+    assert "cannot make the folder /dev/null/cache: Not a directory" in output
 
 
 def test_kernels_are_stored_among_the_users_caches(tmp_path):

@@ -55,7 +55,7 @@ TEST(AttributesOfACall, AreCompletedAndChecked) {
   EXPECT_EQ(*made->text("mode"), "up");
   EXPECT_THAT(made->number("n").status(), fails_with(StatusCode::NotFound, "\"n\" of type float"));
   const auto says = [](const char* part) { return fails_with(StatusCode::InvalidArgument, part); };
-  EXPECT_THAT(complete({}).status(), says("\"n\", integer, is missing"));
+  EXPECT_THAT(complete({}).status(), says("\"n\" of type integer is missing"));
   EXPECT_THAT(complete({{"n", 1.5}}).status(), says("\"n\" is integer, got float"));
   EXPECT_THAT(complete({{"n", std::int64_t{1}}, {"n", std::int64_t{2}}}).status(),
               says("given twice"));

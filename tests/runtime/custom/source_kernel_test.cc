@@ -207,7 +207,7 @@ TEST_F(SourceKernels, WithoutThreads) {
       prepared("max(x.d5, 1)"),
       says("threads[1] = \"max(x.d5, 1)\": the shape of \"x\" has 3 extents, so it has no d5; "
            "help: use x.d0 to x.d2"));
-  EXPECT_THAT(prepared("x.height * 3000000000"), says("is 6000000000, beyond 32 bits"));
+  EXPECT_THAT(prepared("x.height * 3000000000"), says("is 6000000000, which 32 bits cannot hold"));
 }
 
 // The body would write past the end of the smaller output.

@@ -207,7 +207,7 @@ TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
   const auto executor = make_executor(next_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
   EXPECT_THAT(executor->set_input(0, bytes(ramp(5))),
-              refused("the shape of input \"in\" depends on the call: set_shape() first"));
+              refused("the shape of input \"in\" depends on the call: call set_shape() first"));
   EXPECT_FALSE(executor->output_bytes(0).ok());
   for (const std::int64_t n : {5, 9, 3, 9, 5}) {
     TL_ASSERT_OK(executor->set_shape(0, std::vector{n}));

@@ -221,7 +221,7 @@ TEST_F(BinaryCacheTest, AFolderIsMadeWhereItCanBe) {
   write(folder_ / "file", "");
   BinaryCache under_file({.folder = (folder_ / "file" / "cache").string()});
   EXPECT_THAT(under_file.store(key_of("x"), "binary"),
-              fails_with(StatusCode::Unavailable, "making the folder"));
+              fails_with(StatusCode::Unavailable, "cannot make the folder"));
 }
 
 std::string binary_number(int number) {

@@ -77,7 +77,7 @@ TEST(PackageCheck, ReferencesOfTheGraph) {
   EXPECT_THAT(problem_after([](Package& p) { p.outputs[0] = 9; }),
               HasSubstr("tensor 9 is out of range: there are 4"));
   EXPECT_THAT(problem_after([](Package& p) { p.inputs.push_back(0); }),
-              HasSubstr("tensor \"X\" is twice among the inputs"));
+              HasSubstr("tensor \"X\" occurs twice among the inputs"));
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].role = TensorRole::Output; }),
               HasSubstr("the role of tensor \"X\""));
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].shape[0] = Size::symbol(0); }),

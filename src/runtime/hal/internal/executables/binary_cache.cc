@@ -190,7 +190,7 @@ Status BinaryCache::store(const BinaryKey& key, std::string_view binary) {
     std::error_code error;
     fs::create_directories(options_.folder, error);
     if (error)
-      return make_error(StatusCode::Unavailable, "making the folder {}: {}", options_.folder,
+      return make_error(StatusCode::Unavailable, "cannot make the folder {}: {}", options_.folder,
                         error.message());
     const std::string path = path_of(key);
     std::string temporary = fmt::format("{}.XXXXXX{}", path, kTemporarySuffix);
