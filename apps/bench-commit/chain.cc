@@ -159,7 +159,7 @@ Status ChainProgram::check() {
   const float most = std::numeric_limits<float>::epsilon() * static_cast<float>(chain_.operators());
   for (std::size_t i = 0; i < values.size(); ++i) {
     const float expected = on_host(input[i], chain_.pairs);
-    // A value near the threshold may take the other branch, which is continuous.
+    // A value near a threshold may take another branch on the device, but softshrink is continuous.
     if (std::abs(values[i] - expected) > most)
       return invalid_argument("element {} is {}, expected {}", i, values[i], expected);
   }

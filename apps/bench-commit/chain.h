@@ -21,7 +21,7 @@ struct Chain {
   int operators() const { return 2 * pairs; }
 };
 
-// A program with memory for its input and output, which runs in turns with others.
+// A program with memory for its input and output, which runs in turns with other programs.
 class ChainProgram {
  public:
   // `policy` is the device's if absent. The errors of DeviceProgram::create and
@@ -32,9 +32,9 @@ class ChainProgram {
 
   // Runs `times` times and waits for each run. Returns the mean time in microseconds.
   Result<double> time(int times);
-  // InvalidArgument if the output is not what the host computes from the input: each operation is
-  // rounded alike, but for fused products, so elements may differ by one unit in the last place for
-  // each operator.
+  // InvalidArgument if the output is not what the host computes from the input: both round each
+  // operation in the same way, except fused products, so elements may differ by one unit in the
+  // last place for each operator.
   Status check();
 
  private:

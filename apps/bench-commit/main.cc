@@ -1,14 +1,14 @@
-// Measures what it costs to wait for each operator, for chains of compiled kernels and custom
+// Measures the cost of waiting for each operator, for chains of compiled kernels and custom
 // operators on one device.
 //
 //     build/release/apps/texloom-bench-commit [--device DEVICE] [--rounds N] [--elements N] > FILE
 //
 // Writes JSON to standard output, and progress to standard error. For each chain it has the median
 // times of a run in two modes, which run in turns: "adaptive", where a run is one recording that is
-// waited for at its end, and "wait_each", where each operator is submitted and waited for. It also
-// has the median of the rounds' ratios, and what the law predicts: with T, the time of an
-// operator, and S, that of a wait, n operators take n (T + S) in place of n T + S.
-// benchmarks/commit/picture.py draws the result.
+// waited for at its end, and "wait_each", where each operator is submitted and waited for. The JSON
+// also has the median of the rounds' ratios, and the prediction of a model: if an operator takes T
+// and a wait takes S, n operators take n (T + S) in place of n T + S. benchmarks/commit/picture.py
+// draws the result.
 
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ namespace {
 constexpr const char* kUsage =
     R"(usage: texloom-bench-commit [--device DEVICE] [--rounds N] [--elements N]
 
-  --elements N     only chains of at most so many elements
+  --elements N     only chains of at most N elements
   --device DEVICE  an ordinal or id of an OpenCL device; default: the first
   --rounds N       how often each chain is measured (15); less often if that takes long
 )";

@@ -4,7 +4,8 @@
 //                                          [--json FILE]
 //
 // Both arms of a row run in turns; times and bandwidths are medians, and a ratio is the median of
-// the rounds' ratios. The exit status does not depend on the bars: a busy machine misses some.
+// the rounds' ratios. The exit status does not depend on the bars (the required results), because a
+// busy machine misses some of them.
 
 #include <fmt/format.h>
 

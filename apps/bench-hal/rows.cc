@@ -18,9 +18,9 @@ using namespace comparison;
 namespace {
 
 constexpr int kDispatches = 1000;  // per command buffer
-constexpr int kLatencies = 100;    // dispatches per sample that waits for each
+constexpr int kLatencies = 100;    // dispatches per sample, each of which is waited for
 constexpr int kGraph = 50;         // dispatches of a small graph
-constexpr int kGraphRuns = 20;     // of it per sample
+constexpr int kGraphRuns = 20;     // runs of the graph per sample
 constexpr int kRequests = 10'000;  // to a pool
 // The bytes that one sample copies, in several copies if necessary: a single copy of 64 MiB ends
 // before a GPU reaches full speed.
@@ -66,7 +66,7 @@ class Dispatcher {
     return commands;
   }
 
-  // Records dispatches whose buffers come with the submission, without barriers of the HAL.
+  // Records dispatches whose buffers are in the submission's table, without barriers of the HAL.
   Result<hal::SubmittedCommands> record_graph(bool reusable) const {
     Commands commands =
         device_->create_command_buffer({.reusable = reusable, .barriers = hal::Barriers::Explicit});
@@ -177,7 +177,7 @@ Status add_dispatches(const std::shared_ptr<Dispatcher>& ours,
   return {};
 }
 
-// A graph that is recorded once. Runs of it until done are timed together, since one is short.
+// A graph that is recorded once. Several complete runs are timed together, since one run is short.
 Status add_graph(const std::shared_ptr<Dispatcher>& ours, const std::shared_ptr<BareQueue>& bare,
                  Rows& rows) {
   TL_ASSIGN_OR_RETURN(const hal::SubmittedCommands graph, ours->record_graph(true));

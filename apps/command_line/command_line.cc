@@ -68,7 +68,7 @@ void write_text(const std::string& file, std::string_view text, std::ostream& ou
   if (type != fs::file_type::not_found && type != fs::file_type::regular) {
     return write_in_place(file, text);
   }
-  const fs::path target = fs::weakly_canonical(file, error);  // not a link to it
+  const fs::path target = fs::weakly_canonical(file, error);  // the file behind a link
   const std::string part = target.string() + ".part";
   try {
     write_in_place(part, text);

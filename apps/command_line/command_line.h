@@ -1,4 +1,4 @@
-// What the command-line tools share: exit codes, errors, and how they read a program.
+// Shared parts of the command-line tools: exit codes, errors, and the reading of programs.
 #pragma once
 
 #include <iosfwd>
@@ -11,7 +11,7 @@
 
 namespace texloom::command_line {
 
-// For scripts.
+// The exit codes of the tools, which scripts may test.
 enum ExitCode : int {
   kOk = 0,
   kWrongInput = 1,  // diagnostics are on standard error
@@ -24,16 +24,16 @@ struct UsageError {
   std::string message;
 };
 
-// Returns what `run` returns, if all that it wrote to `out` has arrived there. Otherwise, and if it
-// throws, prints the error on `err` and returns the exit code for it.
+// Returns the exit code of `run` if all its output to `out` was written. If a write failed, or
+// `run` throws, prints the error on `err` and returns the exit code for the error.
 ExitCode report_errors(std::string_view tool, FunctionRef<ExitCode()> run, std::ostream& out,
                        std::ostream& err);
 
-// The text of a file, or of `in` where the name is "-". Throws a UsageError.
+// The text of a file, or of `in` if the name is "-". Throws a UsageError.
 std::string read_text(const std::string& file, std::istream& in);
 
-// Writes a file, or to `out` where the name is "-". An earlier file of that name is replaced only
-// by the whole text. Throws a UsageError.
+// Writes a file, or to `out` if the name is "-". An existing file is replaced only when the text is
+// complete. Throws a UsageError.
 void write_text(const std::string& file, std::string_view text, std::ostream& out);
 
 // The file's name in diagnostics.

@@ -8,12 +8,12 @@
 
 namespace {
 
-constexpr float kThreshold = 0.3F;   // of a pixel that belongs to text
-constexpr double kLeastScore = 0.5;  // of a region, the mean of its pixels
+constexpr float kThreshold = 0.3F;   // the least probability of a pixel of text
+constexpr double kLeastScore = 0.5;  // the least mean probability of a region
 constexpr double kLeastSide = 3;     // pixels
 constexpr double kGrowth = 1.6;      // regions are trained to be smaller than the text
 
-// The corners of the convex hull, in order (Andrew, 1979). Of points on a line, the ends.
+// The corners of the convex hull, in order (Andrew, 1979). For points on a line, their two ends.
 std::vector<Point> convex_hull(std::vector<Point> points) {
   std::sort(points.begin(), points.end(), [](Point a, Point b) {
     return std::pair(a.real(), a.imag()) < std::pair(b.real(), b.imag());
@@ -60,7 +60,7 @@ Box around(const std::vector<Point>& hull) {
   return best;
 }
 
-// The pixels of text that are connected with the first one, which then count as text no more.
+// Removes the pixels that are connected with pixel `first` from `is_text`, and returns them.
 std::vector<int> take_region(std::vector<bool>& is_text, int columns, int first) {
   std::vector<int> region = {first};
   is_text[first] = false;
@@ -82,7 +82,8 @@ std::vector<int> take_region(std::vector<bool>& is_text, int columns, int first)
 
 std::vector<Box> find_boxes(std::span<const float> probability, int columns, Point scale) {
   const int count = static_cast<int>(probability.size());
-  // Each pixel of text, and those at the left of it and above, so that more of them are connected.
+  // Also marks the neighbors to the left of and above a pixel of text, so that more pixels are
+  // connected.
   std::vector<bool> is_text(probability.size());
   for (int i = 0; i < count; ++i) {
     if (probability[i] <= kThreshold) continue;

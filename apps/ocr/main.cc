@@ -30,8 +30,8 @@ using texloom::Status;
 using texloom::StatusCode;
 
 constexpr int kHeight = 48;   // of a line, in pixels
-constexpr int kWidths = 320;  // widths of lines are multiples, so that few sizes are planned
-constexpr int kBegin = 192;   // of a line, which tells its direction
+constexpr int kWidths = 320;  // widths of lines are multiples of this: few sizes are planned
+constexpr int kBegin = 192;   // columns of a line, from which its direction is found
 constexpr double kLargestScale = 2, kLongestSide = 1920;  // of a page, for detection
 
 struct Network {
@@ -43,12 +43,12 @@ Result<Network> load(const std::shared_ptr<hal::Device>& device, const std::stri
   TL_ASSIGN_OR_RETURN(auto file, runtime::PackageFile::open(name));
   TL_ASSIGN_OR_RETURN(const auto graph, runtime::load_graph(device, file));
   if (graph.interface.inputs.size() != 1 || graph.interface.outputs.size() != 1)
-    return Status(StatusCode::InvalidArgument, name + ": not one input and one output");
+    return Status(StatusCode::InvalidArgument, name + " does not have one input and one output");
   TL_ASSIGN_OR_RETURN(auto executor, runtime::Executor::create(graph.program, graph.interface));
   return Network{std::move(file), std::move(executor)};
 }
 
-// The output of a network: some times so many numbers.
+// Runs a network. Its output must be a multiple of `numbers` numbers.
 Result<std::vector<float>> run(const Network& network, const runtime::Shape& shape,
                                const std::vector<float>& input, std::size_t numbers) {
   runtime::Executor& executor = *network.executor;
@@ -58,7 +58,7 @@ Result<std::vector<float>> run(const Network& network, const runtime::Shape& sha
   TL_ASSIGN_OR_RETURN(const auto bytes, executor.output_bytes(0));
   if (bytes == 0 || bytes % (numbers * sizeof(float)) != 0)
     return Status(StatusCode::InvalidArgument,
-                  network.file->package().name + " is not the network that belongs there");
+                  network.file->package().name + " is not the network that this argument needs");
   std::vector<float> output(bytes / sizeof(float));
   TL_RETURN_IF_ERROR(executor.get_output(0, std::as_writable_bytes(std::span(output))));
   return output;
@@ -91,7 +91,7 @@ Picture line_in(const Picture& page, const Box& box) {
   return part(page, box, kHeight, std::max(1, static_cast<int>(std::nearbyint(width))));
 }
 
-// Turns the boxes of text that is upside down, of which the lines decide together.
+// Turns all boxes if the page is upside down, which is decided by all lines together.
 Status turn(const Network& direction, const Picture& page, std::vector<Box>& boxes) {
   std::vector<float> input;
   for (const Box& box : boxes) append(input, line_in(page, box), kBegin);

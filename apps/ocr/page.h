@@ -20,11 +20,12 @@ struct Box {
   Point corner, along, down;
 };
 
-// boxes.cc: the boxes around text, from top to bottom, given how probable it is that each pixel of
-// a picture is text. A pixel's size is `scale` in the boxes.
+// boxes.cc: the boxes around text, from top to bottom, given the probability that each pixel of a
+// picture is text. A pixel's size is `scale` in the boxes.
 std::vector<Box> find_boxes(std::span<const float> probability, int columns, Point scale);
 
-// pictures.cc: PNG files of all kinds; what is in a box, in another size; the sides of a box.
+// pictures.cc: reads and writes PNG files, returns the part of a page in a box as `rows` by
+// `columns` pixels, and draws the sides of a box.
 texloom::Result<Picture> read_picture(const std::string& file);
 texloom::Status write_picture(const std::string& file, const Picture& picture);
 Picture part(const Picture& page, const Box& box, int rows, int columns);

@@ -17,7 +17,7 @@ texloom::Result<Picture> read_picture(const std::string& file) {
     image.format = PNG_FORMAT_RGB;
     if (std::max(image.width, image.height) > 16384) why = "wider or higher than 16384 pixels";
     if (why.empty()) bytes.resize(PNG_IMAGE_SIZE(image));
-    const png_color white = {255, 255, 255};  // behind what is transparent
+    const png_color white = {255, 255, 255};  // behind transparent pixels
     if (why.empty()) png_image_finish_read(&image, &white, bytes.data(), 0, nullptr);
     png_image_free(&image);
   }

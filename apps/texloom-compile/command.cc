@@ -77,7 +77,7 @@ Options parse_options(const std::vector<std::string>& arguments) {
   return options;
 }
 
-// The program compiled for each of the targets, or for its own.
+// The program compiled for each of the targets, or for the target that it names.
 std::vector<compile::CompiledModule> compiled(const Options& options, std::istream& in) {
   const std::string text = read_text(options.input, in);
   std::vector<std::optional<std::string>> targets(options.targets.begin(), options.targets.end());

@@ -79,7 +79,7 @@ class Runner {
       return kWrongInput;
     }
     graph::Graph graph = graph::parse_graph(text_, file_);
-    // No schedules are here to estimate anything: all kernels exist, and count as faster.
+    // Without schedules nothing can be estimated: all kernels exist, and count as faster.
     const graph::KernelLibrary kernels = {
         .is_faster_joined = [](const auto&, const auto&, std::size_t) { return true; },
         .attention = [](const auto&) { return graph::SharedComputation(); }};
@@ -167,8 +167,8 @@ class Runner {
     return kOk;
   }
 
-  // Refuses what printers rely on not to occur: the user may have written the program, or left out
-  // steps of legalize.
+  // Refuses constructs that the backend's printer cannot express: the user may have written the
+  // program, or left out steps of legalize.
   void check_dialect(const codegen::Backend& backend) const {
     const codegen::Dialect dialect = backend.dialect(lowering_.target);
     DiagnosticSink sink;
@@ -198,7 +198,7 @@ class Runner {
   }
 
   // Refuses values for symbols that do not exist, because such a name is a mistake. With
-  // --split-input-file it may belong to another program of the file.
+  // --split-input-file the symbol may belong to another program of the file.
   void check_symbols(const ir::Program& program) const {
     if (options_.split_input) return;
     std::vector<std::string> known;

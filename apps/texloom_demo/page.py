@@ -1,4 +1,4 @@
-"""The main part of the demonstration: reads a scanned page, beside onnxruntime if it is there."""
+"""The main part of the demonstration: reads a scanned page, beside onnxruntime if installed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .ocr.reading import LINE_HEIGHT, Line, read
 
 PAGE = "page"
 _SCALE = 2.0  # letters of the page are small for the network
-_LARGEST_ERROR = 1e-3  # of a probability, 0..1: far from what moves a box or changes a letter
+_LARGEST_ERROR = 1e-3  # of a probability, 0..1: too small to move a box or change a letter
 _MARGIN = 24  # pixels of the picture
 _WIDTHS = (640, 960)  # of the lines of the page, for the network that reads them
 
@@ -34,7 +34,7 @@ def characters_of(recognition: Path) -> list[str]:
 
 
 class _Watched:
-    """Runs networks with Texloom; says what it does, and compares each output with a peer's."""
+    """Runs networks with Texloom; prints each step, and compares each output with a peer's."""
 
     def __init__(self, out: Output, engine: TexloomEngine, peer: Engine | None) -> None:
         self._out, self._engine, self._peer = out, engine, peer
@@ -88,7 +88,7 @@ def _compare(out: Output, own: Sequence[Line], peer: Sequence[Line], watched: _W
 
 
 def show(out: Output, device: Device, folder: Path) -> bool:
-    """Read the page, print and draw what was read; return whether a peer reads the same."""
+    """Read the page, print and draw its text; return whether a peer reads the same text."""
     files = models.find()
     if files is None:
         out.text(

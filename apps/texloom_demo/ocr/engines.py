@@ -63,7 +63,7 @@ class TexloomEngine:
     """Runs each network, for each size of its input, in a process of its own.
 
     An OpenCL implementation on a processor compiles the kernels of a process one after another;
-    processes do so side by side.
+    several processes compile at the same time.
 
     Attributes
     ----------

@@ -19,13 +19,13 @@ from skimage.transform import AffineTransform, warp
 from .engines import Engine
 from .rectangles import Rectangle, around
 
-_THRESHOLD = 0.3  # of a pixel that belongs to text
-_LEAST_SCORE = 0.5  # of a region, the mean of its pixels
+_THRESHOLD = 0.3  # the least probability of a pixel of text
+_LEAST_SCORE = 0.5  # the least mean probability of a region
 _LEAST_SIDE = 3  # pixels
 _GROWTH = 1.6  # regions are trained to be smaller than the text
 LINE_HEIGHT = 48  # of a line, in pixels
 _DIRECTION_WIDTH = 4 * LINE_HEIGHT
-_WIDTHS = 320  # widths of lines are multiples, so that few sizes are compiled
+_WIDTHS = 320  # widths of lines are multiples of this, so that few sizes are compiled
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def _planes(picture: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def part(page: NDArray[Any], box: Rectangle, rows: int, columns: int) -> NDArray[Any]:
-    """Return what is in a box of a page, turned so that its text is horizontal, in another size.
+    """Return the part of a page in a box, with horizontal text, as rows by columns of pixels.
 
     Each pixel is the mean of samples that are at most as far apart as pixels of the page.
     """
@@ -75,7 +75,7 @@ def probabilities(engine: Engine, page: NDArray[Any], scale: float = 1.0) -> NDA
     page : array
         (rows, columns, 3), values in 0..1.
     scale : float
-        By how much the page is enlarged for the network; sizes become multiples of 32.
+        The factor by which the page is enlarged for the network; sizes become multiples of 32.
     """
     rows, columns = (max(32, round(n * scale / 32) * 32) for n in page.shape[:2])
     height, width = page.shape[:2]
@@ -84,7 +84,7 @@ def probabilities(engine: Engine, page: NDArray[Any], scale: float = 1.0) -> NDA
 
 
 def boxes(probability: NDArray[Any], shape: tuple[int, int]) -> list[Rectangle]:
-    """Return where text is on a page of this shape, from the top to the bottom."""
+    """Return the boxes around text on a page of this shape, from the top to the bottom."""
     scale = np.array([shape[1] / probability.shape[1], shape[0] / probability.shape[0]])
     regions = label(dilation(probability > _THRESHOLD, np.ones((2, 2))), connectivity=2)
     found = []
@@ -115,17 +115,17 @@ def _input(line: NDArray[Any], width: int) -> NDArray[np.float32]:
 
 
 def is_upside_down(engine: Engine, lines: Sequence[NDArray[Any]]) -> bool:
-    """Return whether the lines of a page are upside down, which they decide together.
+    """Return whether a page is upside down, which is decided by all its lines together.
 
-    The network sees the beginning of a long line: squeezed into its input, letters lose their
-    shapes.
+    The network sees only the beginning of a long line, because squeezing a line distorts its
+    letters.
     """
     inputs = [_input(each, _DIRECTION_WIDTH) for each in lines]
     return bool(np.mean([engine.run("direction", x)[0, 1] for x in inputs]) > 0.5)
 
 
 def decode(scores: NDArray[Any], characters: Sequence[str]) -> tuple[str, float]:
-    """Return the text of (steps, classes) probabilities, and the mean of its characters' ones.
+    """Return the text of (steps, classes) probabilities, and its mean probability.
 
     Class 0 is a blank, and equal classes of adjacent steps are one character (Graves et al., 2006).
     """

@@ -39,8 +39,8 @@ from .reports import Progress, reported
 
 _DESCRIPTION = """\
 Measures the median time of a run. "run" is a call with arrays of the host, and with copies of
-inputs and outputs; "device" is the time of runs one after another without these copies. What is
-compared is measured in turns, so that load and clock speed affect all alike. Inputs that are not
+inputs and outputs; "device" is the time of runs one after another without these copies. The
+runs are measured in turns, so that load and clock speed affect all equally. Inputs that are not
 given are random numbers; integers are 0. --shape also says at which size a package that serves
 all sizes is measured. --kernels shows instead what each kernel takes.
 """

@@ -11,7 +11,7 @@ from ..trace import Row, rows_of
 
 
 def start_profile(command: str) -> _core.Profile:
-    """Return a profile of all devices for a command; TL5007 if one is open already."""
+    """Return a profile of all devices for a command; TL5007 if a profile is open already."""
     profile = _core.start_profile()
     if profile is None:
         refuse(

@@ -164,8 +164,9 @@ def _values_of(options: Sequence[str]) -> dict[str, NDArray[Any]]:
 def choose_device(options: argparse.Namespace) -> None:
     """Set ``options.device`` of a command that runs a model, and ``options.measure`` if given.
 
-    A model runs and is measured on one device. It is the device that ``--device``, ``--measure`` or
-    ``--target`` names, or else the first device of the kind that the kernels are for.
+    A model runs and is measured on one device. This device is the one that ``--device``,
+    ``--measure`` or ``--target`` names, or else the first device of the kind that the kernels are
+    for.
     """
     measures = options.measure is not None
     if not options.runs and not measures:

@@ -2,8 +2,9 @@
 
 The time of a kernel is a sum: a time to start, a time for each byte of its arguments, and a time
 for each operation. Each group of kernels, of one kind and with one kind of storage, has its own
-coefficients. They minimize the sum of the squared relative errors, and none is negative. A group
-with few measurements has the coefficients of all kernels with its storage, or those of all kernels.
+coefficients. The coefficients minimize the sum of the squared relative errors, and none is
+negative. A group with few measurements has the coefficients of all kernels with its storage, or
+those of all kernels.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _groups(rows: Sequence[MeasuredCost]) -> dict[tuple[str, str], Coefficients]
 def _least_squares(rows: Sequence[MeasuredCost]) -> Coefficients:
     """Return the nonnegative coefficients with the least sum of squared relative errors.
 
-    Some subset of the coefficients is positive in the optimum, and the others are zero. The
+    Some subset of the coefficients is positive in the optimum, and the remaining ones are zero. The
     unconstrained optimum over that subset is the optimum, so all seven subsets are tried, and
     solutions with a negative coefficient are dropped.
     """

@@ -109,7 +109,7 @@ def _least_total(folder: Path, device: Any) -> float:
 
 
 def _measured(run: Callable[..., Measurement], folder: Path, device: Any) -> Measurement:
-    """Return the measurement of a process, or refuse one that failed."""
+    """Return the measurement of a process; refuse a failed measurement."""
     record = measured_in_process(run, folder, f"{device.driver}:{device.device_id}")
     if record.error is None:
         return record

@@ -122,10 +122,10 @@ def host_operator(
 
     The function gets a row-major array for each argument, whatever the storage of the tensor, in
     the order of the declaration; then the attributes by name. Its parameters have the names of the
-    arguments, unless they are positional-only (``def f(a, b, /)``). It writes results into the
-    arrays of written arguments and returns nothing; arrays that are only read cannot be written. A
-    queue calls it on a thread of its own, when everything before it is complete: it must not wait
-    for a device.
+    arguments, unless they are positional-only (``def f(a, b, /)``). The function writes results
+    into the arrays of written arguments and returns nothing; arrays that are only read cannot be
+    written. A queue calls it on a thread of its own, when everything before it is complete: it must
+    not wait for a device.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def refuse(device: AbsentDevice) -> NoReturn:
 
 
 def device_index(index: int) -> int:
-    """Return the number of a device; refuse one that is not a non-negative integer."""
+    """Return the number of a device; refuse anything but a non-negative integer."""
     try:
         number = operator.index(index)
     except TypeError:

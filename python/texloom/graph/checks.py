@@ -44,7 +44,7 @@ def checked_extents(name: str, shape: Any) -> tuple[Extent, ...]:
 
 
 def _checked(name: str, extent: Any) -> Extent:
-    """Return an extent; refuse one that is known to be less than 1."""
+    """Return an extent; refuse an extent that is known to be less than 1."""
     made = extent
     if isinstance(extent, str):
         try:

@@ -21,7 +21,7 @@ from .tensor import GraphTensor
 class RunnableGraph:
     """A graph that runs on devices.
 
-    It may be used from several threads: runs on one device come one after another.
+    A graph may be used from several threads: runs on one device come one after another.
 
     Attributes
     ----------
@@ -217,7 +217,7 @@ def load(
     Parameters
     ----------
     path : str or path
-        A file that :meth:`CompiledGraph.save` or ``export_library`` wrote. It is kept open.
+        A file that :meth:`CompiledGraph.save` or ``export_library`` wrote. The file is kept open.
     operators : sequence of texloom.custom.Operator
         The custom operators that the graph calls: the file has only their names and versions.
     name : str

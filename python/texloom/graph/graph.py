@@ -143,7 +143,7 @@ class Graph:
             input, then of each output. An example is
             ``{"texture": ("texture", "texture:weight", "texture"), "global": ("global",) * 3}``.
         costs : mapping of str to float, optional
-            Nanoseconds of some or all combinations; the others have those of the cost model.
+            Nanoseconds of some or all combinations; the cost model estimates the remaining ones.
         fold_share : float, optional
             The relative increase of the cost for each folded texture; 0.005 by default.
         op : str

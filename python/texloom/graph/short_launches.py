@@ -14,7 +14,7 @@ _ELEMENTS = 4
 def short_launches(graph: Any, target: str | Target | None) -> Any:
     """Fill the empty :class:`Graph` `graph`, and return it compiled for a target.
 
-    It has one input, and each kernel reads the output of the kernel before.
+    The graph has one input, and each kernel reads the output of the kernel before.
     """
     tensor = graph.input("x", (_ELEMENTS,))
     for number in range(_LAUNCHES):

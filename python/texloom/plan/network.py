@@ -298,9 +298,9 @@ def network_of(data: Any) -> dict[str, Any]:
 def with_operators(network: dict[str, Any]) -> dict[str, Any]:
     """Return the network with operators; if it lists none, they follow from its items and pairs.
 
-    Operator t writes the items that begin at t. It reads the items that end at t, and those that
-    form a pair with an item that it writes. An operator that writes no item may have any effect: it
-    keeps its order relative to all other operators.
+    Operator t writes the items that begin at t. Operator t reads the items that end at t, and those
+    that form a pair with an item that it writes. An operator that writes no item may have any
+    effect: it keeps its order relative to all other operators.
     """
     if network["operators"] or not network["items"]:
         return network

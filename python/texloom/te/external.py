@@ -30,12 +30,12 @@ def extern(
 ) -> Any:
     """Return tensors whose elements are written by a statement of ``tir.ir_builder``.
 
-    The statement runs unchanged: it has no axes that a schedule could split or bind. It binds
-    threads itself, by ``ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", n)``. Neither
-    its stage nor the stages that it reads are ever inlined.
+    The statement runs unchanged: it has no axes that a schedule could split or bind. The statement
+    binds threads itself, by ``ib.scope_attr(te.thread_axis("blockIdx.x"), "thread_extent", n)``.
+    Neither its stage nor the stages that it reads are ever inlined.
 
-    It may use symbols (extents of arrays, or arguments of the function) in block counts, loop
-    bounds, conditions and values.
+    The statement may use symbols (extents of arrays, or arguments of the function) in block counts,
+    loop bounds, conditions and values.
 
     Parameters
     ----------

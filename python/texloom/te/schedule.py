@@ -194,7 +194,7 @@ def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that script
 def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
     """Inline every stage that reads its inputs at some of its own indices, in order.
 
-    A stage with the tag ``broadcast`` is inlined whatever it reads.
+    A stage with the tag ``broadcast`` is inlined in any case.
     """
     _auto_inline(s, "broadcast")
 

@@ -29,8 +29,8 @@ def decl_buffer(
 ) -> Buffer:
     """Declare an argument's array in memory, for ``binds=`` of :func:`lower` and :func:`build`.
 
-    It also declares the memory passed to the function of ``te.extern``, for ``in_buffers=`` and
-    ``out_buffers=`` (in global memory, wherever the tensor is), and the views of
+    A buffer also declares the memory passed to the function of ``te.extern``, for ``in_buffers=``
+    and ``out_buffers=`` (in global memory, wherever the tensor is), and the views of
     ``te.decl_tensor_intrin``, for its ``binds=`` (in any memory).
 
     Parameters
@@ -135,7 +135,7 @@ def _access_ptr(
 ) -> Expr:
     """Return a pointer to the first element, as an argument of :func:`call_extern`.
 
-    It has the address space of the memory: in OpenCL C 1.2 the function's parameter is a
+    The pointer has the address space of the memory: in OpenCL C 1.2 the function's parameter is a
     ``__global float*`` for a tensor in global memory, a ``__local float*`` for ``"shared"``, a
     ``float*`` for ``"local"``, and ``__global const float*`` for global memory that the kernel only
     reads. The function is assumed to access the whole buffer.

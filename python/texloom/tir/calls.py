@@ -76,8 +76,8 @@ def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
     be written as expressions, such as ``mad``, ``clamp`` and ``mul_hi``. All others are foreign: C
     text of the schedule must define them, ``s[T].pragma(axis, "import_c", text)``.
 
-    The result of a foreign function must depend only on its arguments. It is called where the value
-    is needed, but not where a condition excludes it; the number of calls is unspecified.
+    The result of a foreign function must depend only on its arguments. The function is called where
+    the value is needed, but not where a condition excludes it; the number of calls is unspecified.
 
     Parameters
     ----------

@@ -128,8 +128,8 @@ def comm_reducer(
     Returns
     -------
     callable
-        ``reducer(expr, axis, where=None, init=None)``, and ``reducer(a, b, ...)`` on values. It
-        returns a tuple if `expr` is one, for a ``te.compute`` with several outputs.
+        ``reducer(expr, axis, where=None, init=None)``, and ``reducer(a, b, ...)`` on values. The
+        reducer returns a tuple if `expr` is one, for a ``te.compute`` with several outputs.
     """
     first, second = (*inspect.signature(fcombine).parameters, "lhs", "rhs")[:2]
 

@@ -1,8 +1,8 @@
 """Names of TVM that Texloom omits; using one raises a diagnostic with an alternative.
 
-Texloom compiles tensor expressions with schedules, and graphs of them. It has no tuner, no remote
-devices, and neither TVM's operators and graphs (topi, relay) nor its other front ends (TVMScript,
-TensorIR).
+Texloom compiles tensor expressions with schedules, and graphs of them. Texloom has no tuner, no
+remote devices, and neither TVM's operators and graphs (topi, relay) nor its other front ends
+(TVMScript, TensorIR).
 """
 
 from __future__ import annotations

@@ -190,8 +190,8 @@ class CustomOperator {
   virtual Result<std::vector<TensorType>> shapes(std::span<const TensorType> inputs,
                                                  const Attributes& attributes) const = 0;
 
-  // Makes what the call needs, such as executables. The context has passed the checks of
-  // prepare_calls().
+  // Makes the objects that the call needs, such as executables. The context has passed the checks
+  // of prepare_calls().
   virtual Result<std::unique_ptr<PreparedCall>> prepare(PrepareContext& context) const = 0;
 };
 

@@ -28,7 +28,7 @@ class PreparedCalls final : public CallRecorder {
  public:
   ~PreparedCalls() override;
 
-  // InvalidArgument if the commands belong to another device; otherwise what the operator reports.
+  // InvalidArgument if the commands belong to another device; otherwise the errors of the operator.
   Status record(const CallStep& step, std::span<const hal::BindingRef> tensors,
                 std::span<const hal::Offset2D> origins, hal::CommandBuffer& commands) override;
 

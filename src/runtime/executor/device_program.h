@@ -35,8 +35,8 @@ struct ProgramOptions {
   std::shared_ptr<ConstantSource> constants = {};
   // Required by plans with calls. Thread safe.
   std::shared_ptr<CallRecorder> calls = {};
-  // Whether to refuse a plan that names its barriers if one is missing. The check records the plan
-  // once more for each combination of symbol values, with the memory of its temporaries.
+  // Whether to refuse a plan that names its barriers if a barrier is missing. The check records the
+  // plan once more for each combination of symbol values, with the memory of its temporaries.
   bool checks_barriers = false;
 };
 

@@ -83,7 +83,7 @@ class Executor {
   Status run();
   // Runs the graph behind earlier work of the queue and `waits`, without waiting on the host; see
   // DeviceProgram::run() for `signals` and errors. Outputs that are not bound are in memory of the
-  // executor, which the next run overwrites. InvalidArgument, naming what is wrong: an input or a
+  // executor, which the next run overwrites. InvalidArgument, naming the fault: an input or a
   // scalar that was not set; shapes that do not agree; an output bound over an input or another
   // output.
   Status submit(std::vector<hal::TimelinePoint> waits = {},

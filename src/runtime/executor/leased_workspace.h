@@ -2,7 +2,7 @@
 // run, and binds temporaries to their places in them.
 //
 // A run acquires as many objects as the plan has; none is allocated if the pool has them from
-// earlier runs. This is safe because the queue is in order.
+// earlier runs. The reuse is safe because the queue is in order.
 #pragma once
 
 #include <memory>

@@ -49,8 +49,8 @@ class PlanSubmitter {
   bool is_stopped() const { return stopped_; }
 
  private:
-  // Commands up to the first launch of a kernel. They form a submission of their own, so that a
-  // long wait can be attributed to that kernel.
+  // Commands up to the first launch of a kernel. The commands form a submission of their own, so
+  // that a long wait can be attributed to that kernel.
   struct FirstLaunch {
     std::uint32_t kernel;
     std::shared_ptr<hal::CommandBuffer> commands;

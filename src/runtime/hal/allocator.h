@@ -25,7 +25,7 @@ struct ImportDesc {
   std::span<std::byte> memory = {};
   BufferUsage usage = BufferUsage::All;
   // Called once, after the last use of the memory, by the thread that releases the last handle.
-  // That may be a queue's thread, so the function must not wait for a queue. Not called if the
+  // The thread may be a queue's, so the function must not wait for a queue. Not called if the
   // import fails.
   std::function<void()> release = {};
 };
@@ -59,9 +59,9 @@ class PressureListener {
 // DeviceLimits::global_memory_bytes.
 //
 // All calls return InvalidArgument for sizes that are zero or misaligned and for textures larger
-// than the device's; Unimplemented for what this device cannot do; and OutOfMemory for more than
-// DeviceLimits::max_allocation_bytes at once, or if there is no memory even after the listeners
-// have released what they can. The allocator remains usable.
+// than the device's; Unimplemented for features that this device lacks; and OutOfMemory for more
+// than DeviceLimits::max_allocation_bytes at once, or if there is no memory even after the
+// listeners have released theirs. The allocator remains usable.
 class Allocator {
  public:
   virtual ~Allocator() = default;

@@ -143,8 +143,8 @@ class CommandBuffer {
   // Lets a function give its own commands to the device through the driver's native handles
   // (segment.h), for operations that the HAL does not have. Unlike host_call(), this does not wait
   // for the device: the function is called once for each submission when the submission is started,
-  // after the preceding commands and before the following ones. It may touch only the memory
-  // declared in `accesses`. That memory needs BufferUsage::Storage, or TextureUsage::Sampled to be
+  // after the preceding commands and before the following ones. The function may touch only the
+  // memory declared in `accesses`, which needs BufferUsage::Storage, or TextureUsage::Sampled to be
   // read and TextureUsage::Storage to be written; barriers are derived from the accesses as for any
   // command. The function must leave the handles as they were, and must not wait for the queue or
   // the device: waits through the HAL fail. Its error fails the submission. Unimplemented without
@@ -153,8 +153,8 @@ class CommandBuffer {
 
   // Calls a function once for each submission, after all earlier commands are complete and before
   // any later one starts, on a thread of the queue or one that waits for the queue. If it fails,
-  // the submission fails with its error and later commands do not run. It must not wait for this
-  // queue.
+  // the submission fails with its error and later commands do not run. The function must not wait
+  // for this queue.
   Status host_call(std::function<Status()> call);
 
   // Like host_call(), with memory: slots are replaced by the entries of the submission's table,

@@ -125,7 +125,7 @@ struct DeviceOptions {
   // Exposes mistakes that a device may tolerate, at some cost: fills memory mapped for
   // Access::Write with a pattern.
   bool debug = false;
-  // Receives what queues run and when; null disables profiling.
+  // Receives the commands of queues with their times; null disables profiling.
   std::shared_ptr<Profile> profile = {};
 };
 

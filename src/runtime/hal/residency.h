@@ -1,8 +1,8 @@
 // Keeps objects in a device's memory.
 //
 // A driver makes everything that a submission uses resident before it runs, so callers need not do
-// anything. They may keep an object resident between submissions, so that the first use of weights
-// or the first dispatch of a kernel is not delayed (MTLResidencySet, D3D12's MakeResident).
+// anything. Callers may keep an object resident between submissions, so that the first use of
+// weights or the first dispatch of a kernel is not delayed (MTLResidencySet, D3D12's MakeResident).
 #pragma once
 
 #include <cstdint>

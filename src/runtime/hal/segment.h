@@ -7,9 +7,9 @@
 // resolved: a segment refers to the buffer that owns the memory, with an offset.
 //
 // Segments between two barriers may run in any order or concurrently, as none of them touches
-// memory that another writes. If one of them fails, others may or may not have run. A host call
-// runs by itself, after everything before it and before everything after it; the queue makes the
-// call, and drivers receive the segments in between. Command buffers run one after another.
+// memory that another writes. If a segment fails, other segments may or may not have run. A host
+// call runs by itself, after everything before it and before everything after it; the queue makes
+// the call, and drivers receive the segments in between. Command buffers run one after another.
 #pragma once
 
 #include <array>
@@ -88,7 +88,7 @@ struct DispatchSegment {
 };
 
 // A dispatch whose numbers of groups are read from a buffer when it runs: three uint32 values at a
-// multiple of 4 bytes. Nothing runs if one of them is zero.
+// multiple of 4 bytes. Nothing runs if one of the numbers is zero.
 struct IndirectDispatchSegment {
   KernelCall call;
   SegmentBinding groups;  // a buffer, or a slot with one
@@ -189,8 +189,8 @@ constexpr BarrierScope operator|(BarrierScope a, BarrierScope b) {
 }
 
 // Memory that commands before a barrier touch: one entry per object, with the range or rectangle
-// that contains all of their accesses. Views count as memory of their buffer, and a slot as
-// whatever the table binds to it.
+// that contains all of their accesses. Views count as memory of their buffer, and a slot as the
+// memory that the table binds to it.
 struct BarrierResource {
   SegmentBinding memory;
   Extent2D extent = {};     // of a texture, from the origin

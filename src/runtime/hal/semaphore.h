@@ -26,7 +26,7 @@
 
 namespace texloom::hal {
 
-// The time at which a wait gives up; without a value it never does.
+// The time at which a wait gives up; without a value, a wait never gives up.
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 Deadline after(std::chrono::nanoseconds time);
 
@@ -61,8 +61,8 @@ class SemaphoreBackend {
   // Called once, before anything else. The backend of an imported timeline calls
   // Semaphore::signal() whenever the native timeline rises, as long as the semaphore lives.
   virtual void attach(const std::weak_ptr<Semaphore>& semaphore) { static_cast<void>(semaphore); }
-  // Called when the host knows that the value is reached: the host has signaled it, or completed
-  // device work has. Different threads may report values in any order.
+  // Called when the host knows that the value is reached: the host or completed work of the device
+  // has signaled it. Different threads may report values in any order.
   virtual void reached(std::uint64_t value) { static_cast<void>(value); }
   // Called when the semaphore has failed: no work of the device may wait for it any longer.
   virtual void failed() {}
@@ -74,8 +74,8 @@ class SemaphoreBackend {
 };
 
 // A timeline semaphore, made by Device::create_semaphore. Queues of any device may wait for it and
-// signal it; the devices do so themselves if the driver supports it, otherwise the host does.
-// Thread safe. A pending wait keeps the semaphore alive.
+// signal it; the devices wait and signal by themselves if the driver supports it, otherwise the
+// host does it. Thread safe. A pending wait keeps the semaphore alive.
 class Semaphore {
  public:
   // Called by devices, and for semaphores without a device. Both pointers may be null; then only

@@ -19,8 +19,8 @@ struct TextureDesc {
   TextureUsage usage = TextureUsage::All;
   TextureKind kind = TextureKind::Image2D;  // others are Unimplemented
   std::uint32_t layers = 1;                 // for Image2DArray; otherwise 1
-  // Other kinds are Unimplemented. A view has the memory kind of its buffer, whatever this field
-  // says.
+  // Other kinds are Unimplemented. Views ignore this field: they have the memory kind of their
+  // buffer.
   MemoryKind memory = MemoryKind::Device;
   bool operator==(const TextureDesc&) const = default;
 };

@@ -42,9 +42,9 @@ class Lease {
   Lease() = default;
   Lease(Lease&& other) noexcept = default;
   Lease& operator=(Lease&& other) noexcept;
-  // Without a release() the pool cannot know whether all work has been submitted. It then lends the
-  // object again only when nothing else refers to it: no caller, and no command buffer that is
-  // recorded or running. This is always safe, but the object is lent later than after a release().
+  // Without a release() the pool cannot know whether all work has been submitted. The pool then
+  // lends the object again only when nothing else refers to it: no caller, and no command buffer
+  // that is recorded or running. So the object is lent later than after a release().
   ~Lease();
 
   explicit operator bool() const { return object_ != nullptr; }
@@ -94,11 +94,11 @@ struct WorkspaceStatistics {
   std::uint64_t reuses = 0;              // served by a larger one
   std::uint64_t growths = 0;             // driver_allocations that replaced a smaller object
   std::uint64_t waits = 0;               // hits and reuses that must wait for another queue
-  std::uint64_t driver_allocations = 0;  // successful ones
+  std::uint64_t driver_allocations = 0;  // successful allocations
   std::uint64_t bytes_held = 0;          // of all objects, lent and idle, without padding
   std::uint64_t bytes_in_use = 0;        // of lent objects
   std::uint64_t max_bytes_held = 0;      // the peak of bytes_held
-  std::uint64_t wasted_texels = 0;       // of lent textures, beyond what was requested
+  std::uint64_t wasted_texels = 0;       // of lent textures, beyond the requested extents
 };
 
 // Whether a request may get an object that another queue's work still uses, with Lease::wait().
@@ -109,7 +109,7 @@ enum class Dependencies : std::uint8_t { None, Allowed };
 // requested extent, so that a read outside the extent is outside the image.
 enum class Fit : std::uint8_t { AtLeast, Exactly };
 
-// Thread safe. Each device has one for everything that runs on it: Device::workspace_pool().
+// Thread safe. Each device has one pool for everything that runs on it: Device::workspace_pool().
 class WorkspacePool {
  public:
   // The device must outlive the pool.

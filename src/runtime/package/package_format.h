@@ -35,8 +35,8 @@ static_assert(std::has_unique_object_representations_v<PackageHeader>);
 // XXH3, 64 bits: of a section, and of the index.
 std::uint64_t checksum_of(std::span<const std::byte> bytes);
 
-// Limits of what a package contains, which keep the time of loading in proportion to the size of
-// the file. They are far above what a graph needs.
+// Limits of the contents of a package, which keep the time of loading in proportion to the size of
+// the file. No real graph comes near these limits.
 inline constexpr std::size_t kMaxNameBytes = 4096;    // of names and storage scopes
 inline constexpr std::size_t kMaxTextBytes = 65'536;  // of targets, layouts and build options
 inline constexpr std::size_t kMaxSizeSteps = 1024;    // of one size expression

@@ -210,8 +210,8 @@ bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStor
 // The place of a part whose whole is at `whole`.
 Placement place_in(const Placement& whole, const PartOfTemporary& part);
 
-// The memory of a plan's temporaries. Those that are live at the same time do not overlap, except
-// that parts lie in their wholes.
+// The memory of a plan's temporaries. Temporaries that are live at the same time do not overlap,
+// except that parts lie in their wholes.
 struct WorkspacePlan {
   std::vector<TensorStorage> objects;
   std::vector<Placement> places;  // by temporary; without meaning if it is never allocated
@@ -220,7 +220,7 @@ struct WorkspacePlan {
 // A condition on symbols that the kernels of a plan assume; each call checks it.
 struct SizeCondition {
   enum class Kind : std::uint8_t { Equal, AtLeast };
-  std::string subject;  // what the condition is about, for messages: "the node 'add'"
+  std::string subject;  // the subject in messages: "the node 'add'"
   Kind kind = Kind::Equal;
   Size left = 0, right = 0;
 

@@ -58,7 +58,7 @@ class Uses {
         lifetimes_[free->temporary].last = now_;
         std::erase(live_, free->temporary);
       } else if (const auto* loop = std::get_if<LoopStep>(&step)) {
-        walk(loop->body);  // once suffices: a body frees what it allocates
+        walk(loop->body);  // once suffices: a body frees its allocations
       } else if (const auto* call = std::get_if<CallStep>(&step)) {
         look_at(*call);
       } else if (const auto* launch = std::get_if<LaunchStep>(&step)) {

@@ -5,8 +5,8 @@
 // as long as it is live, if this takes no more bytes: a launch then needs no sub-buffer. Textures
 // lie in images, which are as large as they must be for all their tensors. Live textures share an
 // image, side by side, only if all kernels that use a tensor know its origin, and no kernel reads
-// one of them and writes the other; a tensor whose origin some kernel takes to be (0, 0) lies at
-// (0, 0).
+// one of these textures and writes the other; a tensor whose origin some kernel takes to be (0, 0)
+// lies at (0, 0).
 //
 // Lifetimes are those between the steps that allocate and free. A temporary that is allocated
 // outside of a loop lives as long as the whole loop; a temporary that is allocated inside is freed

@@ -22,7 +22,7 @@ bool lies_within(const TensorStorage& tensor, const Placement& place, const Tens
          (!texture->exact_extent || texture->extent == image.extent);
 }
 
-// Walks the steps in order, each loop's body once: what a body allocates, it frees.
+// Walks the steps in order, each loop's body once, because a body frees its allocations.
 class Checker {
  public:
   explicit Checker(const LaunchPlan& plan) : plan_(plan), workspace_(*plan.workspace) {}

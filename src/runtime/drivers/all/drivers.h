@@ -17,7 +17,7 @@ namespace texloom::hal {
 
 struct DriversOptions {
   // Gives the cache of compiled kernels, or null for none, to each driver that compiles. Called
-  // when such a driver is first used.
+  // when a driver that compiles is first used.
   std::function<std::shared_ptr<BinaryCache>()> binary_cache = [] { return nullptr; };
   // For the driver "host": loaders of code in formats other than functions of the program.
   std::vector<std::shared_ptr<const host::KernelLoader>> loaders = {};

@@ -1,6 +1,6 @@
-// The driver `host` runs kernels on the processor, in its own threads. It needs no device API and
-// no compiler: a kernel is a function of the program (host_functions.h), or is made from code by a
-// loader (kernel_loader.h).
+// The driver `host` runs kernels on the processor, in its own threads. The driver needs no device
+// API and no compiler: a kernel is a function of the program (host_functions.h), or is made from
+// code by a loader (kernel_loader.h).
 #pragma once
 
 #include <cstdint>

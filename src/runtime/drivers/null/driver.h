@@ -1,6 +1,6 @@
-// The driver `null` checks and records everything, but computes and stores nothing. It serves to
-// test code that uses drivers, and as a template for new drivers: it has only the members that a
-// driver must have.
+// The driver `null` checks and records everything, but computes and stores nothing. The driver
+// serves to test code that uses drivers, and as a template for new drivers: it has only the members
+// that a driver must have.
 #pragma once
 
 #include <memory>

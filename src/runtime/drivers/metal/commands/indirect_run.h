@@ -29,9 +29,9 @@ struct ArgumentPlaces {
 };
 
 // A run as an indirect command buffer of Metal, which the device executes by one call. Bindings of
-// its kernels are in argument buffers, so that the commands never change. It retains neither the
-// pipelines nor the bound resources: the command buffer and the submission do. Used by one thread
-// at a time, inside an autorelease pool.
+// its kernels are in argument buffers, so that the commands never change. The run does not retain
+// the pipelines and the bound resources, because the command buffer and the submission do. Used by
+// one thread at a time, inside an autorelease pool.
 class IndirectRun {
  public:
   // Null if Metal has no memory for it.

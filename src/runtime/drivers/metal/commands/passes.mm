@@ -8,7 +8,7 @@
 namespace texloom::hal::metal {
 namespace {
 
-// A barrier with more resources than this costs as much as one for all memory.
+// A barrier with more resources than this costs as much as a barrier for all memory.
 constexpr std::size_t kMostResources = 16;
 
 MTLBarrierScope scope_of(BarrierScope scope) {

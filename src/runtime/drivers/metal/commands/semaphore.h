@@ -14,7 +14,7 @@ namespace texloom::hal::metal {
 
 // The event follows the semaphore. A value that the host signals may appear late in the event if
 // the device is to signal a greater value. The event goes backwards only if the host signals a
-// value above one that the device is still to signal.
+// value greater than a value that the device has yet to signal.
 class MetalSemaphore final : public SemaphoreBackend {
  public:
   static Result<std::unique_ptr<SemaphoreBackend>> create(const Context& context,

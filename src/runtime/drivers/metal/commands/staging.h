@@ -19,7 +19,7 @@ struct StagingBlock {
   std::uint64_t bytes = 0;
 };
 
-// Blocks that batches use and give back when they are complete. If none is free, another one is
+// Blocks that batches use and give back when they are complete. If no block is free, another one is
 // allocated, so that nothing waits for the device. Thread safe.
 class Staging {
  public:

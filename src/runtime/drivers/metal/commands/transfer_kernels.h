@@ -29,7 +29,7 @@ struct RowCopy {
 
 // The driver's own kernels: one executable for all queues of a device, built at first use. If
 // building fails, each transfer that needs it fails. Threads write whole units of 16 bytes, and
-// single bytes only at the ends of rows. They read words as large as the alignment of the source
+// single bytes only at the ends of rows. Threads read words as large as the alignment of the source
 // relative to the target allows. No byte outside of the ranges is read or written. Thread safe.
 class TransferKernels {
  public:

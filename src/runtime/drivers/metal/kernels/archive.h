@@ -13,9 +13,9 @@
 
 namespace texloom::hal::metal {
 
-// A folder for archives, which Metal reads and writes only as files. It is private to this process,
-// so no other process can read or replace the files. Archives that were read from the folder are
-// not used after its removal.
+// A folder for archives, which Metal reads and writes only as files. The folder is private to this
+// process, so no other process can read or replace the files. Archives that were read from the
+// folder are not used after its removal.
 class ArchiveFolder {
  public:
   ArchiveFolder();

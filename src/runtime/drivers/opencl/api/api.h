@@ -2,7 +2,7 @@
 // driver needs, and those of newer versions that it uses if the loader has them.
 #pragma once
 
-// This driver calls no functions of later versions, whatever version other code is built for.
+// This driver calls no functions of later versions, even if other code is built for one.
 #undef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 200
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS  // clCreateCommandQueue

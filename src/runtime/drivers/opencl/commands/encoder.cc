@@ -80,9 +80,9 @@ class Encoder::Cursor {
   SegmentList::Iterator segment_;
 };
 
-// Joins small updates of adjacent bytes into one write. They are not collected in a list first:
-// allocating for each submission, between PoCL's own events, is slow (glibc consolidates all small
-// chunks for a large request).
+// Joins small updates of adjacent bytes into one write. The updates are not collected in a list
+// first: allocating for each submission, between PoCL's own events, is slow (glibc consolidates all
+// small chunks for a large request).
 Status Encoder::encode(std::span<const CommandRange> commands, Enqueued& enqueued) {
   for (Cursor next(commands); next != std::default_sentinel;) {
     const Cursor first = next;

@@ -22,8 +22,8 @@ struct EnqueuedCommand {
 };
 
 // Adds the completed commands of one submission to a track of a profile. Times that the device does
-// not report are skipped. OpenCL reports times of the device's clock. They are shifted to the
-// host's clock by the least offset with which no command is queued before its call.
+// not report are skipped. OpenCL reports times of the device's clock. These times are shifted to
+// the host's clock by the least offset with which no command is queued before its call.
 void add_spans(const Context& context, std::span<const EnqueuedCommand> commands, Profile& profile,
                std::uint32_t track);
 

@@ -31,8 +31,8 @@ std::vector<std::string> options_of(const Shape& shape) {
           fmt::format("-DGROUP={}", shape.group_items)};
 }
 
-// A unit is a byte, so `head` and `tail` are 0. They are parameters because the kernels of other
-// devices need them.
+// A unit is a byte, so `head` and `tail` are 0: they are parameters only to match the kernels of
+// other devices.
 constexpr const char* kCpuSource = R"(
 // At any address.
 typedef struct __attribute__((packed)) { uint16 words; } Vector;

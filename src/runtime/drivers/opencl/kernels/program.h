@@ -31,9 +31,9 @@ class OpenClExecutable final : public Executable {
   // prepare(). Thread safe.
   Result<KernelHandle> make_kernel(std::uint32_t entry_point) const;
 
-  // The kernel object that is shared by all calls in which the same parameters get addresses. It
-  // stores its arguments: the caller must hold argument_mutex() until the kernel is enqueued. Valid
-  // only after a successful prepare().
+  // The kernel object that is shared by all calls in which the same parameters get addresses. The
+  // kernel object stores its arguments: the caller must hold argument_mutex() until the kernel is
+  // enqueued. Valid only after a successful prepare().
   Result<cl_kernel> kernel(std::uint32_t entry_point, const AddressedParams& addressed) const;
   std::mutex& argument_mutex() const { return argument_mutex_; }
 

@@ -64,7 +64,7 @@ class BufferParts : public std::enable_shared_from_this<BufferParts> {
   // Unused parts are kept for later users, because creating one takes time.
   static constexpr std::size_t kMostUnused = 4096;
 
-  std::mutex mutex_;                              // guards what follows
+  std::mutex mutex_;                              // guards the members below
   std::vector<Part> parts_;                       // in the order of their creation
   std::map<PartUse::Range, std::size_t> places_;  // in parts_
   std::size_t unused_ = 0;

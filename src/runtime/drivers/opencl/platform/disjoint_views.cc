@@ -7,7 +7,7 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// Each pattern is a substring of what the device reports.
+// Each pattern is a substring of a text that the device reports.
 struct Row {
   std::string_view platform;
   DeviceType type;

@@ -6,7 +6,8 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// Each pattern is a substring of what the device reports; an empty pattern matches every device.
+// Each pattern is a substring of a text that the device reports; an empty pattern matches every
+// device.
 struct QuirkRow {
   std::string_view platform;
   std::string_view vendor;

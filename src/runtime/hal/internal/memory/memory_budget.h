@@ -9,8 +9,8 @@
 
 namespace texloom::hal {
 
-// Counts what is allocated, because drivers and operating systems promise more memory than there
-// is: some allocate at the first use, and end the process if nothing is left. Thread safe. Held by
+// Counts allocated bytes, because drivers and operating systems promise more memory than there is:
+// some allocate at the first use, and end the process if nothing is left. Thread safe. Held by
 // std::shared_ptr.
 class MemoryBudget : public std::enable_shared_from_this<MemoryBudget> {
  public:

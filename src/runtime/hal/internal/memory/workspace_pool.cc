@@ -21,8 +21,8 @@ using Freed = std::vector<std::shared_ptr<const void>>;
 ReuseExtent extent_of(const BufferDesc& desc) { return ReuseExtent::of(desc.bytes); }
 ReuseExtent extent_of(const TextureDesc& desc) { return ReuseExtent::of(desc.extent); }
 
-// Copies a description with a different extent. Texel counts fit in 32 bits, because those of
-// requests do.
+// Copies a description with a different extent. Texel counts fit in 32 bits, because the texel
+// counts of requests do.
 BufferDesc with_extent(BufferDesc desc, ReuseExtent extent) {
   desc.bytes = extent.x;
   return desc;

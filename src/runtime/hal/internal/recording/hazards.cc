@@ -199,7 +199,7 @@ BarrierResource resource_of(const MemoryAccess& access) {
   return {.memory = BindingSlot{slot_of(access)}, .is_written = access.writes};
 }
 
-// The number of accesses to one object that are tracked separately; beyond that they are merged
+// The number of accesses to one object that are tracked separately; further accesses are merged
 // into larger ones (only if barriers are inserted automatically: a needless barrier does no harm).
 constexpr std::uint32_t kPlacesApart = 64;
 

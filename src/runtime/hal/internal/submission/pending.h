@@ -1,4 +1,4 @@
-// Submissions that a queue (queue.cc) has not completed: what they wait for, their parts, and their
+// Submissions that a queue (queue.cc) has not completed: their waits, their parts, and their
 // outcome. The mutex of the queue's state guards all of it.
 #pragma once
 
@@ -62,7 +62,7 @@ struct Predecessor {
 // A part of a submission: commands that the device can receive together, or a host call. The first
 // part waits, each other part follows its predecessor, and the last part signals.
 struct Pending {
-  std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // owns what the ranges refer to
+  std::shared_ptr<const std::vector<SubmittedCommands>> kept;  // owns the commands of the ranges
   std::vector<CommandRange> ranges = {};
   const HostCall* host_call = nullptr;
   std::span<const Binding> host_call_table = {};

@@ -21,7 +21,7 @@ using std::chrono::steady_clock;
 // The time for which a wait with a deadline polls before it leaves the work to the threads.
 constexpr std::chrono::microseconds kBusy(2000);
 
-// Prevents a woken thread from preempting the one that submits (Linux: sched(7), SCHED_BATCH).
+// Prevents a woken thread from preempting the thread that submits (Linux: sched(7), SCHED_BATCH).
 void let_others_finish_first() {
 #ifdef SCHED_BATCH
   const sched_param parameters = {};

@@ -101,8 +101,8 @@ class Queue::State {
   std::condition_variable startable_, completable_, progress_;
   std::deque<internal::Pending> waiting_;
   std::deque<internal::Pending> started_;
-  // These are in neither queue: a thread is starting the first, or waiting for the second and
-  // signaling. Other threads may only read their `signals` and `outcome`.
+  // These two parts are in neither list: a thread is starting the first, or waiting for the second
+  // and signaling. Other threads may only read their `signals` and `outcome`.
   const internal::Pending *being_started_ = nullptr, *being_completed_ = nullptr;
   std::optional<std::thread::id> starter_, completer_;  // the threads that have these roles
   int helpers_ = 0;  // waiting threads that complete work themselves
