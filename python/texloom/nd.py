@@ -153,7 +153,7 @@ def from_dlpack(
     if not stays and copy is False:
         refuse(
             _KIND,
-            f"{shown(source)} cannot be shared with {on!r}, whose memory it is not in",
+            f"{shown(source)} is not in the memory of {on!r}, so it cannot be shared",
             "leave copy=False out: then the array is copied",
             MisuseError,
         )
@@ -192,7 +192,7 @@ def _copyto(
     """Copy to another array, or to a new one on a device, through the host; return it.
 
     A new array has the scope and the layout of this one, unless `mem_scope` is given; on ``cpu()``
-    it is plain memory.
+    the new array is plain memory.
     """
     if isinstance(target, Device) and mem_scope is None:
         layout = "" if self.layout == "linear" else self.layout
@@ -251,7 +251,7 @@ def _as_numpy(self: NDArray, dtype: Any = None, copy: bool | None = None) -> np.
 
 
 def _setitem(self: NDArray, key: Any, value: Any) -> None:
-    """``a[:] = value``."""
+    """Assign ``a[:] = value``."""
     if key != slice(None):
         refuse(
             "WrongShape",

@@ -35,8 +35,8 @@ _DESCRIPTION = """\
 Runs a model with all results of nodes as outputs, and gives each node's inputs, as Texloom
 computed them, to another implementation, too. The first node that differs by more than its bound
 is shown. The bound is derived from the type, the number of terms of sums and their magnitudes in
-float64; where the other implementation is less exact, it is four times that error. Nodes are not
-fused here; the last line compares the outputs of the model as it is.
+float64; where the other implementation is less exact, the bound is four times its error. Nodes are
+not fused here; the last line compares the outputs of the model as it is.
 """
 
 

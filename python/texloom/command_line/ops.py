@@ -12,7 +12,7 @@ from .reports import reported
 _DESCRIPTION = """\
 Lists the ONNX operators that `texloom compile` knows, with the versions of the operator set in
 which ONNX changed them. The list comes from the table of converters. Operators that ONNX defines
-by others are expanded; they are listed if all of those are supported.
+by other operators are expanded, and listed if all of those are supported.
 """
 
 _NOTES = {

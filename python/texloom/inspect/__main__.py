@@ -44,7 +44,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--wait-each",
         action="store_true",
-        help="with --schedule: what a runtime does that waits for each invocation",
+        help="with --schedule: show a runtime that waits for each invocation",
     )
     parser.add_argument(
         "--scopes",

@@ -210,7 +210,7 @@ def plan_csv(
     InstanceError
         If the file is refused.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
     """
     path = Path(path)
     buffers = read_buffers(path)

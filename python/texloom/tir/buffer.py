@@ -53,8 +53,8 @@ def decl_buffer(
     data_alignment
         Accepted for compatibility and ignored.
     offset_factor : int
-        For buffers of tensor intrinsics: the first element's position must be a multiple of this,
-        in elements; 0 means 1.
+        For buffers of tensor intrinsics: the first element's position, in elements, must be a
+        multiple of this number; 0 means 1.
     buffer_type : str
         ``"auto_broadcast"`` is accepted if it has no effect, for constant extents above 1.
     origin : bool

@@ -10,13 +10,13 @@
  *     if (!error) error = texloom_run(executor);
  *     if (!error) error = texloom_get_output(executor, 0, scores, sizeof scores);
  *
- * Errors: functions return null, or an error that the caller frees with texloom_error_free(); what
- * they would have given is then left alone. When the host has no memory left they return
- * TEXLOOM_OUT_OF_MEMORY; no C++ exception leaves them.
+ * Errors: functions return null, or an error that the caller frees with texloom_error_free(); after
+ * an error the variables for results are left alone. If the host has no memory left, the error is
+ * TEXLOOM_OUT_OF_MEMORY. Functions throw no C++ exceptions.
  *
- * Ownership: each handle is freed by the function named after its kind; null is allowed there. A
- * handle keeps alive what it needs, so handles may be freed in any order. Texts live as long as the
- * handle that they come from.
+ * Ownership: each handle is freed by the function named after its kind, which also accepts null. A
+ * handle keeps the objects alive that it needs, so handles may be freed in any order. Texts live as
+ * long as the handle that they come from.
  *
  * Threads: devices and graphs may be shared. An executor is used by one thread at a time; threads
  * that run the same graph have an executor each, which share kernels and constants.
@@ -53,7 +53,7 @@ typedef enum texloom_code {
   TEXLOOM_INTERNAL = 11       /* a broken invariant of Texloom itself, or an exception */
 } texloom_code;
 
-/* TEXLOOM_OK and "" for null. */
+/* The code and the message of an error; TEXLOOM_OK and "" for null. */
 texloom_code texloom_error_code(const texloom_error* error);
 const char* texloom_error_message(const texloom_error* error);
 void texloom_error_free(texloom_error* error);
@@ -82,20 +82,20 @@ texloom_error* texloom_find_output(const texloom_executor* executor, const char*
 texloom_error* texloom_find_scalar(const texloom_executor* executor, const char* name,
                                    uint32_t* scalar);
 
-/* Numbers that the graph takes; each must be set before the first run. The first function is for
- * scalars of integer types, the second for floating-point ones; TEXLOOM_INVALID_ARGUMENT for the
- * other kind, and for a value beyond the scalar's type. */
+/* Set a scalar of the graph; each scalar must be set before the first run. The first function is
+ * for scalars of integer types, the second for floating-point types; TEXLOOM_INVALID_ARGUMENT for a
+ * scalar of the other kind, and for a value beyond the scalar's type. */
 texloom_error* texloom_set_scalar_i64(texloom_executor* executor, uint32_t scalar, int64_t value);
 texloom_error* texloom_set_scalar_f64(texloom_executor* executor, uint32_t scalar, double value);
 
-/* The input's shape from now on, where it depends on the call; before the input's elements. At most
- * 32 axes. */
+/* Sets the shape of an input whose shape depends on the call. Must come before the input's
+ * elements. At most 32 axes. */
 texloom_error* texloom_set_shape(texloom_executor* executor, uint32_t input, const int64_t* extents,
                                  size_t axes);
 /* Copies an array; does not wait. */
 texloom_error* texloom_set_input(texloom_executor* executor, uint32_t input, const void* array,
                                  size_t bytes);
-/* Uses the buffer's bytes from the offset on, as the tensor's layout says, at each run. */
+/* Uses the buffer's bytes from the offset on, in the tensor's layout, at each run. */
 texloom_error* texloom_bind_input(texloom_executor* executor, uint32_t input,
                                   texloom_buffer* buffer, uint64_t offset);
 texloom_error* texloom_bind_output(texloom_executor* executor, uint32_t output,
@@ -120,7 +120,7 @@ texloom_error* texloom_get_output(texloom_executor* executor, uint32_t output, v
 /* Memory of a device, for bind_input and bind_output. Its contents are initially undefined. */
 texloom_error* texloom_buffer_create(texloom_device* device, uint64_t bytes,
                                      texloom_buffer** buffer);
-/* Both wait for the device. */
+/* Both functions wait for the device. */
 texloom_error* texloom_buffer_write(texloom_buffer* buffer, uint64_t offset, const void* data,
                                     size_t bytes);
 texloom_error* texloom_buffer_read(texloom_buffer* buffer, uint64_t offset, void* data,

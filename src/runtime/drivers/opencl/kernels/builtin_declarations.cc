@@ -94,7 +94,7 @@ constexpr std::array kFamilies = {
     Family{"write_imageui", Types::None, "void", "write_only_image2d_t int2 uint4", ""},
 };
 
-// Built-in functions without declarations here, and how the names of others begin.
+// Built-in functions without declarations here, and prefixes of the names of further ones.
 constexpr std::string_view kOthers =
     "all any bitselect cross degrees distance dot fast_distance fast_length "
     "fast_normalize fract frexp ilogb lgamma_r length mad24 mad_hi mad_sat mem_fence mix modf "
