@@ -57,7 +57,7 @@ DIRECT = Tiles((128, 128, 0), (8, 8), (16, 16), 1, 0, False)
 SHARED = replace(DIRECT, block=(128, 128, 8), fetch_ahead=1)
 """Tiles in shared memory, with the next tile fetched ahead."""
 WARPS = Tiles(swizzle=8)
-"""Also with warp tiles, fragments loaded ahead, and a block order for the cache."""
+"""As SHARED, with warp tiles, fragments loaded ahead, and a block order for the cache."""
 
 
 def matmul(m: int, n: int, k: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -327,7 +327,7 @@ class Graph:
         return outputs[0] if len(outputs) == 1 else outputs
 
     def output(self, tensor: GraphTensor, name: str | None = None) -> GraphTensor:
-        """Make a tensor that a node computes an output; returns it.
+        """Declare a computed tensor as an output of the graph, and return the tensor.
 
         Parameters
         ----------

@@ -11,7 +11,7 @@
 
 namespace texloom::runtime {
 
-// How many of a plan's kernels are compiled, and which kernel is being compiled.
+// The number of a plan's compiled kernels, and the kernel that is being compiled.
 struct KernelProgress {
   std::size_t done = 0;
   std::size_t total = 0;

@@ -1,12 +1,12 @@
-// When recorded work goes to the device, and how far a caller may run ahead of it.
+// The policy for when recorded work is submitted, and how far a caller may run ahead of the device.
 #pragma once
 
 #include <cstdint>
 
 namespace texloom::runtime {
 
-// Where a run waits for its own launches. Only for comparison with runtimes that cannot record
-// custom operators.
+// The points at which a run waits for its own launches, only for comparison with runtimes that
+// cannot record custom operators.
 enum class Waits : std::uint8_t {
   Never,
   AroundCalls,  // before and after each call of a custom operator
@@ -21,7 +21,7 @@ struct CommitPolicy {
   std::uint32_t first_launches = 0;     // of a run's first submission, instead of `launches`
   std::uint64_t submissions_ahead = 4;  // of one run; a longer run waits for its first ones
   std::uint64_t backlog = 256;          // the most submissions that a run leaves on the queue
-  Waits waits = Waits::Never;           // except with Never, submissions end only at these waits
+  Waits waits = Waits::Never;           // other than Never: submissions end only at these waits
 
   // No limits: launches that are recorded together form one submission.
   static CommitPolicy off() { return {.launches = 0, .submissions_ahead = 0}; }

@@ -26,7 +26,7 @@ class HostCallState {
   // Copies to the host the tensors that the operator reads, calls the operator, and copies back the
   // tensors that it writes.
   Status run(std::span<const hal::Binding> memory) const {
-    // The queue that makes this call need not keep the device open.
+    // The device may be gone, because the queue that makes this call does not keep it open.
     const auto device = device_.lock();
     if (device == nullptr)
       return make_error(StatusCode::Unavailable, "the device was released before the call");
@@ -133,7 +133,8 @@ class PreparedHostCall final : public PreparedCall {
 }  // namespace
 
 Result<std::unique_ptr<PreparedCall>> HostOperator::prepare(PrepareContext& context) const {
-  // `context.op` keeps this operator alive, also where it is another operator that owns this one.
+  // `context.op` keeps this operator alive, even if `context.op` is another operator, which owns
+  // it.
   return std::unique_ptr<PreparedCall>(std::make_unique<PreparedHostCall>(
       context, std::shared_ptr<const HostOperator>(context.op, this)));
 }

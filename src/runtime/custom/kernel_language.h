@@ -29,7 +29,7 @@ struct KernelText {
 // ("x_tl_x", "x_tl_y") after it; then the attributes.
 std::vector<hal::KernelParam> params_of(const KernelText& kernel);
 
-// The kernel in every language of the table (kernel_spellings.h) that has its types.
+// The kernel in every language of the table (kernel_spellings.h) that has the kernel's types.
 // InvalidArgument for an element type that kernels of no language can use.
 Result<std::vector<hal::KernelCode>> codes_of(const KernelText& kernel);
 

@@ -35,7 +35,7 @@
 
 namespace texloom::runtime {
 
-// Where an operator works.
+// The device on which an operator works.
 enum class OperatorDevice : std::uint8_t { Program, Host };
 std::string_view to_string(OperatorDevice device);  // "program", "host"
 
@@ -57,7 +57,7 @@ struct OperatorArgument {
   std::string name;                        // an identifier
   hal::Access access = hal::Access::Read;  // ReadWrite: in-out
   ArgumentStorage storage = ArgumentStorage::Any;
-  std::optional<LayoutPattern> layout = {};  // any layout if it is absent
+  std::optional<LayoutPattern> layout = {};  // if absent, any layout
 
   bool operator==(const OperatorArgument&) const = default;
 };
@@ -68,7 +68,7 @@ std::string_view to_string(AttributeType type);  // "integer", "float", "text"
 struct AttributeSpec {
   std::string name;  // an identifier
   AttributeType type = AttributeType::Float;
-  std::optional<AttributeValue> default_value = {};  // calls must give a value if it is absent
+  std::optional<AttributeValue> default_value = {};  // if absent, calls must give a value
 };
 
 struct OperatorInfo {
@@ -84,7 +84,7 @@ struct OperatorInfo {
   std::vector<std::vector<hal::ElementType>> variants = {};
 };
 
-// How the operator's calls reach the device.
+// The way in which calls of the operator reach the device.
 Encoding encoding_of(const OperatorInfo& info);
 
 // InvalidArgument, naming the fault: a name that is not an identifier or occurs twice, a variant
@@ -134,7 +134,7 @@ class CustomOperator;
 struct PrepareContext {
   std::shared_ptr<const CustomOperator> op;  // the operator itself
   std::shared_ptr<hal::Device> device;
-  // By argument: element type, shape, storage, layout.
+  // The element type, shape, storage and layout of each argument.
   std::vector<TensorSpec> tensors = {};
   Attributes attributes = {};
   std::vector<std::byte> payload = {};  // of a delegate

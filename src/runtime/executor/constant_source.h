@@ -1,4 +1,4 @@
-// Where the values of a plan's constants come from.
+// The source of the values of a plan's constants.
 #pragma once
 
 #include <cstddef>

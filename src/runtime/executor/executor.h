@@ -106,13 +106,13 @@ class Executor {
  private:
   // The executor's facts about one argument of the plan.
   struct Argument {
-    TensorSpec tensor;           // with a known size, or that of the plan
+    TensorSpec tensor;           // of the plan, with its size once that is known
     std::optional<Shape> shape;  // nullopt if it is not known
     std::optional<hal::Binding> memory = {};
     bool is_own = false;  // the memory
     bool is_set = false;  // of inputs: whether the memory has values of this shape
   };
-  // Where a run puts an output.
+  // The place to which a run writes an output.
   struct Output {
     TensorSpec tensor;  // with a known size
     hal::Binding memory;

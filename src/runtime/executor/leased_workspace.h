@@ -29,10 +29,11 @@ class LeasedWorkspace {
                                          std::span<const TensorSpec> temporaries,
                                          const WorkspacePlan& places);
 
-  // By temporary. A buffer is bound as a part of exactly its bytes (Buffer::subspan), so that a
-  // kernel that states no size touches no other temporary, and one kernel may read one temporary
-  // and write another: OpenCL allows this for parts of a buffer that do not overlap. An image may
-  // be larger than its temporary, unless the temporary requires its exact extent.
+  // The bindings, one for each temporary. A buffer is bound as a part of exactly its bytes
+  // (Buffer::subspan), so that a kernel that states no size touches no other temporary, and one
+  // kernel may read one temporary and write another: OpenCL allows this for parts of a buffer that
+  // do not overlap. An image may be larger than its temporary, unless the temporary requires its
+  // exact extent.
   std::span<const hal::Binding> bindings() const { return bindings_; }
 
   void release();

@@ -18,7 +18,7 @@
 
 namespace texloom::runtime {
 
-// Where the launches of a run go, and in which order with other work.
+// The queue of a run's launches, and their order relative to other work.
 struct RunTarget {
   hal::Device& device;
   hal::Queue& queue;

@@ -24,7 +24,7 @@ class ProgramConstants {
   // the constant, the next call tries again.
   Status upload(hal::Device& device, const LaunchPlan& plan);
 
-  // By constant; empty before the upload.
+  // One for each constant; empty before the upload.
   std::span<const hal::BindingRef> bindings() const { return bindings_; }
 
  private:

@@ -18,7 +18,7 @@ class SubmissionChain {
   SubmissionChain(hal::Queue& queue, std::vector<hal::TimelinePoint> waits,
                   std::vector<hal::TimelinePoint> signals);
 
-  // Submits commands of the run that are not its last, with `signals` of their own.
+  // Submits commands that more commands of the run will follow, with `signals` of their own.
   Status submit(std::vector<hal::SubmittedCommands> commands,
                 std::vector<hal::TimelinePoint> signals = {});
   // Submits the last commands of the run, possibly none.

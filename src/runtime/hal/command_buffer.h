@@ -104,7 +104,7 @@ class CommandBuffer {
                            std::span<const Constant> constants);
 
   // Sets byte i of [offset, offset + bytes) to pattern[i % pattern.size()]. The pattern has 1, 2 or
-  // 4 bytes; offset and length need not be multiples of that.
+  // 4 bytes; offset and length need not be multiples of its size.
   Status fill(const std::shared_ptr<Buffer>& target, std::uint64_t offset, std::uint64_t bytes,
               std::span<const std::byte> pattern);
 

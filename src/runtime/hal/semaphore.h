@@ -115,7 +115,7 @@ class Semaphore {
 
   // The device that made the semaphore; null if only the host uses the semaphore.
   const DeviceInfo* device_info() const { return device_info_.get(); }
-  // For the driver of that device; null if the driver keeps nothing.
+  // The driver's part of the semaphore; null if the driver has none.
   SemaphoreBackend* backend() const { return backend_.get(); }
 
   // For queues: records that a device has received work that will signal the value unless it fails.

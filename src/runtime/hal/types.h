@@ -91,8 +91,8 @@ enum class TextureKind : std::uint8_t {
 // "a 2-D image"
 std::string_view to_string(TextureKind kind);
 
-// Where the memory of a buffer is, and how the host accesses it. MemoryKindInfo (device_info.h)
-// gives the kinds that a device has and their properties.
+// The place of a buffer's memory, and the host's access to it. MemoryKindInfo (device_info.h) gives
+// the kinds that a device has and their properties.
 enum class MemoryKind : std::uint8_t {
   Device,   // only the device accesses it (Metal: private)
   Shared,   // the host and the device access the same memory (Metal: shared)

@@ -29,8 +29,8 @@ bool is_aligned(const IndexVector<T>& vector) {
   return vector.size() == 0 || reinterpret_cast<std::uintptr_t>(vector.Data()) % kAlignment == 0;
 }
 
-// The first problem is kept, and values read after it are empty. So a reader of many values checks
-// for a problem only now and then.
+// The first problem is kept, and values read after it are empty. So a reader of many values need
+// not check for a problem after each value.
 //
 // Each byte of an index belongs to one value, so copies must not take more bytes than the index
 // has: an index that refers to the same bytes again and again would otherwise fill the memory.

@@ -12,7 +12,7 @@
 
 namespace texloom::runtime {
 
-// Collects the sections of a file to write; refers to their bytes.
+// Collects the sections of a file to write, without copying their bytes.
 class SectionList {
  public:
   struct Section {
@@ -27,7 +27,7 @@ class SectionList {
   std::uint32_t add_shared(std::span<const std::byte> bytes);
 
   const std::vector<Section>& sections() const { return sections_; }
-  // Where the next section begins.
+  // The offset at which the next section begins.
   std::uint64_t end() const { return end_; }
 
  private:

@@ -1,4 +1,4 @@
-// Which kernels a program takes from package files.
+// The policy by which a program accepts kernels from package files.
 #pragma once
 
 #include <span>

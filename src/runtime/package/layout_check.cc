@@ -13,8 +13,8 @@ namespace {
 // The limit for products of extents, so that sums and products of a few of them fit in 64 bits.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
 
-// Stands for an extent that is known only at the call: that of an axis, and that of the digit that
-// reaches to the end of the axis.
+// Stands for the extent of an axis if it is known only at the call, and for the extent of the digit
+// that reaches to the end of this axis.
 constexpr std::int64_t kToTheEnd = 0;
 
 // The product of extents; nullopt if one is below 1, or the product is too large.

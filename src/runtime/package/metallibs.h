@@ -16,7 +16,7 @@ namespace texloom::runtime {
 // A source in Metal's language, and how it is compiled.
 struct MetalSource {
   std::string code;
-  std::vector<std::string> build_options;  // those of Metal's driver: docs/metal.md
+  std::vector<std::string> build_options;  // of the Metal driver: docs/metal.md
   bool is_fast = false;                    // the math mode allows all of MathMode::Fast
 
   bool operator==(const MetalSource&) const = default;

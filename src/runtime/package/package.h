@@ -37,7 +37,7 @@ struct PackageNode {
   std::vector<Attribute> attributes = {};
 };
 
-// Where a variant keeps a tensor of the graph.
+// The place in which a variant keeps a tensor of the graph.
 struct TensorStore {
   std::optional<TensorRef> tensor =
       {};  // of the variant's plan; nullopt if no step needs memory for it

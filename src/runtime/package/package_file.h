@@ -19,8 +19,9 @@ struct PackageOptions {
 
 // An open package file. The structure of a file is not trusted: open() checks everything that a
 // package refers to (package_check.h), and allocates memory in proportion to the file. Each section
-// has a checksum, which is verified when the section is first used: that of code when the file is
-// opened, that of a constant by constant(). Checksums detect damage, not forgery.
+// has a checksum, which is verified when the section is first used: the checksum of code when the
+// file is opened, and the checksum of a constant by constant(). Checksums detect damage, not
+// forgery.
 //
 // Thread safe. The file is mapped into memory until the object is released; it must not be changed
 // in place while it is open, but it may be replaced, as write_package() does.

@@ -13,8 +13,8 @@ namespace texloom::runtime {
 
 // Writes one package, or several with different names, to a file; the same packages always give the
 // same bytes. An earlier file of that name is replaced by the whole content at once, so that a
-// process that has it open keeps the old content; the folder therefore needs room for both. A link
-// is followed; a pipe or a device is written in place.
+// process that has the file open keeps the old content; the folder therefore needs room for both
+// files. A link is followed; a pipe or a device is written in place.
 //
 // InvalidArgument: packages that check_packages() refuses, or constants that are not as large as
 // their places. Unavailable, with the system's message: the file cannot be written.

@@ -20,8 +20,8 @@ bool provides(const TensorStorage& given, const TensorStorage& wanted) {
   return std::get<BufferStorage>(given).bytes >= std::get<BufferStorage>(wanted).bytes;
 }
 
-// Whether texels are at the same places, for any values of symbols. If only one of the sizes
-// depends on them, the layouts cannot be compared.
+// Whether texels are at the same places, for any values of symbols. If the size of only one tensor
+// depends on symbols, the layouts cannot be compared.
 bool agree(const TensorSpec& given, const TensorSpec& wanted) {
   const auto is_number = [](const Size& extent) { return extent.constant().has_value(); };
   for (const TensorSpec* tensor : {&given, &wanted}) {

@@ -50,9 +50,9 @@ struct TensorSpec {
   // If the shape has symbols, a buffer of zero bytes or a texture of zero texels; the shape then
   // gives the size at the call.
   TensorStorage storage;
-  // Where the elements of the caller's array are. The layout's shape may differ from `shape` above,
-  // whose axes are those of the kernels. If the shape has symbols, the layout has no shape. A
-  // buffer's layout is then empty, and its array row-major. A texture's layout, also of a
+  // The places of the elements of the caller's array. The layout's shape may differ from `shape`
+  // above, whose axes are those of the kernels. If the shape has symbols, the layout has no shape.
+  // A buffer's layout is then empty, and its array row-major. A texture's layout, also of a
   // temporary, then has digits that reach to the ends of their axes, and gives the rows and columns
   // at the call.
   TensorLayout layout = {};
@@ -162,7 +162,7 @@ struct Attribute {
   bool operator==(const Attribute&) const = default;
 };
 
-// How the commands of a step reach the device.
+// The way in which the commands of a step reach the device.
 enum class Encoding : std::uint8_t {
   Kernels,  // the command buffer: dispatches and transfers
   Native,   // a custom operator, through the driver's native handle
@@ -182,8 +182,8 @@ struct OperatorCall {
   bool operator==(const OperatorCall&) const = default;
 };
 
-// A temporary whose memory is that of another one, the whole, from a byte offset (of a buffer) or a
-// texel (of a texture) on.
+// A temporary that is a part of another one, the whole: its memory begins at a byte offset (of a
+// buffer) or at a texel (of a texture) of the whole.
 struct PartOfTemporary {
   std::uint32_t temporary = 0;
   std::uint32_t whole = 0;  // itself no part
@@ -193,8 +193,8 @@ struct PartOfTemporary {
   bool operator==(const PartOfTemporary&) const = default;
 };
 
-// Where a temporary is: in an object, from a byte offset (of a buffer) or a texel (of a texture)
-// on.
+// The place of a temporary: an object, and the byte offset (of a buffer) or the texel (of a
+// texture) at which the temporary begins.
 struct Placement {
   std::uint32_t object = 0;
   std::uint64_t offset = 0;
@@ -203,7 +203,7 @@ struct Placement {
   bool operator==(const Placement&) const = default;
 };
 
-// Whether two tensors share memory. Tensors in the same object must be of its kind.
+// Whether two tensors share memory. A tensor must be of the kind of the object that it is in.
 bool places_meet(const TensorStorage& a, const Placement& at_a, const TensorStorage& b,
                  const Placement& at_b);
 

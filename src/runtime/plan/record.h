@@ -19,7 +19,7 @@ namespace texloom::runtime {
 class CallRecorder {
  public:
   virtual ~CallRecorder() = default;
-  // `tensors` are those of the step, in order, and `origins` where they begin in their textures;
+  // `tensors` are the tensors of the step, in order. `origins` are their origins in their textures;
   // (0, 0) for buffers.
   virtual Status record(const CallStep& step, std::span<const hal::BindingRef> tensors,
                         std::span<const hal::Offset2D> origins, hal::CommandBuffer& commands) = 0;
@@ -33,7 +33,7 @@ struct PlanBindings {
   std::span<const hal::Constant> scalars = {};
   std::span<const hal::BindingRef> temporaries = {};
   std::span<const hal::BindingRef> constants = {};
-  // By slot, of the textures in slots; (0, 0) for slots beyond the end.
+  // The origins of textures in slots, by slot; (0, 0) for slots beyond the end.
   std::span<const hal::Offset2D> slot_origins = {};
   CallRecorder* calls = nullptr;  // required by plans with calls
 };
@@ -43,9 +43,9 @@ struct PlanBindings {
 using NextCommandBuffer = FunctionRef<Result<hal::CommandBuffer*>(
     std::optional<std::uint32_t> kernel, std::uint64_t bytes)>;
 
-// `plan` is valid and has no symbols (see instantiate). The bindings fit it: the caller has checked
-// them. Barriers that the plan names are recorded between commands of one command buffer, since
-// command buffers run one after another. Errors:
+// `plan` is valid and has no symbols (see instantiate). The caller has checked that the bindings
+// fit the plan. Barriers that the plan names are recorded between commands of one command buffer,
+// since command buffers run one after another. Errors:
 //
 // * those of CommandBuffer::dispatch, of `next` and of the call recorder;
 // * Unimplemented: a call without a recorder;

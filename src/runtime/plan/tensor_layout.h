@@ -1,4 +1,4 @@
-// Where the elements of a tensor are in its buffer or texture, and copies between such places and
+// The places of a tensor's elements in its buffer or texture, and copies between these places and
 // row-major arrays on the host.
 //
 // A place has a row, a column and a lane. Each is a number whose digits, most significant first,

@@ -1,12 +1,12 @@
-// Plans the memory for a plan's temporaries, by the planner of src/plan: which of them share an
-// object, and where each lies in it.
+// Plans the memory for a plan's temporaries, by the planner of src/plan: the object of each
+// temporary, and its place in the object.
 //
-// Buffers lie in one arena, each in a range of its own while it is live, or in one object each, for
-// as long as it is live, if this takes no more bytes: a launch then needs no sub-buffer. Textures
-// lie in images, which are as large as they must be for all their tensors. Live textures share an
-// image, side by side, only if all kernels that use a tensor know its origin, and no kernel reads
-// one of these textures and writes the other; a tensor whose origin some kernel takes to be (0, 0)
-// lies at (0, 0).
+// Buffers that are live together lie in disjoint ranges of one arena. If it takes no more bytes,
+// buffers that are live together lie in separate objects instead: a launch then needs no
+// sub-buffer. Textures lie in images, which are as large as they must be for all their tensors.
+// Live textures share an image, side by side, only if all kernels that use a tensor know its
+// origin, and no kernel reads one of these textures and writes the other; a tensor whose origin
+// some kernel takes to be (0, 0) lies at (0, 0).
 //
 // Lifetimes are those between the steps that allocate and free. A temporary that is allocated
 // outside of a loop lives as long as the whole loop; a temporary that is allocated inside is freed
@@ -47,8 +47,8 @@ inline constexpr WorkspaceEffort kThoroughWorkspace{500'000, 2'000'000};
 Result<WorkspacePlan> plan_workspace(const LaunchPlan& plan, const hal::DeviceLimits& limits,
                                      const WorkspaceEffort& effort);
 
-// A lower bound for the bytes of any such plan: the most that is live at once, for buffers and for
-// the textures of each format.
+// A lower bound for the bytes of any workspace plan: the most bytes that are live at once, for
+// buffers and for the textures of each format.
 std::uint64_t least_workspace_bytes(const LaunchPlan& plan);
 
 }  // namespace texloom::runtime

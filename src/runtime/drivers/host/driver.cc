@@ -41,7 +41,7 @@ class HostDevice final : public Device {
 };
 
 // The limits follow from the integer types of the kernel interface and from its guarantees to
-// kernels. The memory is that of the machine.
+// kernels. The device's memory is the machine's.
 DeviceInfo describe(const Processor& processor, unsigned threads) {
   DeviceInfo info;
   info.driver = "host";

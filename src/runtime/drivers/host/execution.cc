@@ -89,7 +89,7 @@ std::uint64_t count_groups(const std::array<std::uint32_t, 3>& groups) {
 }
 
 // Runs transfers one at a time, and dispatches without a barrier between them together, so that
-// threads share the groups of many small dispatches like those of a large one.
+// threads share the groups of many small dispatches as if they were one large dispatch.
 class Runner {
  public:
   Runner(Workers& workers, std::span<std::byte> scratch, std::span<const Binding> table)

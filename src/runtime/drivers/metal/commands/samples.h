@@ -14,8 +14,8 @@
 
 namespace texloom::hal::metal {
 
-// Where a device samples its clock: Apple's GPUs when encoders begin and end, other GPUs between
-// the commands of encoders.
+// The points at which a device samples its clock: on Apple's GPUs the begin and the end of an
+// encoder, on other GPUs between the commands of encoders.
 enum class SamplingPoint : std::uint8_t { None, Encoders, Commands };
 
 // The sample for the beginning of a command; the next sample is for its end.

@@ -7,7 +7,7 @@
 namespace texloom::hal::metal {
 namespace {
 
-// As many as fit in the 32 KiB that Apple's GPUs allow.
+// The samples that fit in the 32 KiB that Apple's GPUs allow.
 constexpr std::uint32_t kBufferSamples = 32768 / sizeof(MTLCounterResultTimestamp);
 constexpr std::size_t kMostFree = 4;  // buffers
 

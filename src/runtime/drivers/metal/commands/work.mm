@@ -18,9 +18,9 @@ struct Interval {
   ProfileClock::time_point begin, end;
 };
 
-// How far the clock of profiles is ahead of Metal's clock. On Apple's systems both start when the
-// machine starts, but Metal's clock stops while the machine sleeps. On other systems Metal's clock
-// is the clock of profiles.
+// The time by which the clock of profiles is ahead of Metal's clock. On Apple's systems both start
+// when the machine starts, but Metal's clock stops while the machine sleeps. On other systems
+// Metal's clock is the clock of profiles.
 ProfileClock::duration time_asleep() {
 #ifdef __APPLE__
   const std::chrono::nanoseconds awake(::clock_gettime_nsec_np(CLOCK_UPTIME_RAW));

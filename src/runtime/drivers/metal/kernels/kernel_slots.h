@@ -1,4 +1,4 @@
-// Where a kernel's parameters are in Metal's argument tables, and how its constants are laid out.
+// The slots of a kernel's parameters in Metal's argument tables, and the layout of its constants.
 //
 // Buffers, textures and threadgroup memory each count from 0 in the order of the parameters. A
 // kernel may also take its buffers and textures in an argument buffer, buffer 0: a struct with

@@ -76,12 +76,12 @@ class Encoder {
     std::uint64_t begin;
     std::uint64_t count;
   };
-  // Where to store the events of the first and the last call of a segment; may be null.
+  // The places for the events of the first and the last call of a segment; may be null.
   struct Events {
     cl_event* first;
     cl_event* last;
 
-    // For a call that is either the first or the last one, not both.
+    // The place for a call that is either the first or the last one, not both.
     cl_event* either() const { return first != nullptr ? first : last; }
   };
   // Encodes a segment as several calls, in blocks of at most `largest` rows or bytes.

@@ -42,7 +42,8 @@ enum class Types : unsigned char { Float32, Floats, Integers, Numbers, None };
 //   g  the type T or a vector of it      s  T itself
 //   i  int, with as many lanes as g      n  int itself
 //   c  the signed integer of T's width, with as many lanes as g; d  the unsigned one
-// and other words for themselves. Signatures whose scalar form repeats another one are for vectors.
+// and other words for themselves. Signatures whose scalar form is that of another signature are for
+// vectors only.
 struct Family {
   std::string_view names;  // separated by spaces
   Types types;
@@ -108,7 +109,7 @@ std::string vector_of(std::string_view element, int lanes) {
   return lanes == 1 ? std::string(element) : fmt::format("{}{}", element, lanes);
 }
 
-// Writes declarations; those of a type that may be missing stand under its condition.
+// Writes declarations; declarations with a type that may be missing are guarded by its condition.
 class Declarations {
  public:
   void add(std::string guard, std::string_view attribute, std::string_view result,

@@ -23,7 +23,7 @@ AddressedParams addressed_params(const Context& context, const KernelCall& call,
 }
 
 // A kernel that accesses both a buffer and a part of it has undefined results (OpenCL 1.2,
-// clCreateSubBuffer). If several bindings refer to the same buffer, all of them are made parts.
+// clCreateSubBuffer). If several bindings refer to the same buffer, each binding becomes a part.
 bool KernelArguments::needs_part(const BoundBuffer& bound) const {
   if (bound.offset != 0) return true;
   const auto of_same_buffer =

@@ -50,7 +50,7 @@ class OpenClExecutable final : public Executable {
   ProgramHandle program_;              // made by build(), like the kernels
   std::vector<KernelHandle> kernels_;  // by entry point
   mutable std::mutex argument_mutex_;
-  // By the entry point and its parameters with addresses, of which there is at least one.
+  // Keyed by the entry point and its parameters with addresses, at least one.
   mutable std::map<std::pair<std::uint32_t, AddressedParams>, KernelHandle> addressed_kernels_;
 };
 

@@ -210,7 +210,7 @@ Status BinaryCache::store(const BinaryKey& key, std::string_view binary) {
   return status;
 }
 
-// Called with mutex_ held; otherwise several threads would each remove files for the same excess.
+// Called with mutex_ held; otherwise several threads would remove files for the same excess bytes.
 // Two processes remove the same files, as both begin with the oldest.
 void BinaryCache::trim() {
   std::vector<StoredFile> files = files_of(options_.folder);

@@ -1,4 +1,4 @@
-// How much memory of the machine this process may use.
+// The amount of the machine's memory that this process may use.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Submissions that a queue (queue.cc) has not completed: their waits, their parts, and their
-// outcome. The mutex of the queue's state guards all of it.
+// outcome. The mutex of the queue's state guards everything in this file.
 #pragma once
 
 #include <cstddef>
