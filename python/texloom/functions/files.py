@@ -17,7 +17,7 @@ from .._core import Device, Function
 
 
 def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:
-    """Write one or several functions to a file; with the errors of ``export_library``."""
+    """Write one or several functions to a file; the errors are those of ``export_library``."""
     _core.write_functions(list(functions), os.fsencode(file_name))
 
 

@@ -44,7 +44,7 @@ struct Invocation {
   Encoding encoding = Encoding::Kernels;
   std::string device = {};  // of a call on another device than the plan's; else empty
   Transition transition = Transition::Start;
-  std::string reason;  // why this transition and no cheaper one
+  std::string reason;  // the reason for this transition instead of a cheaper one
 };
 
 // `plan` is valid and has no symbols. Dependences are found from tensors and from the places of

@@ -66,7 +66,7 @@ std::string without_comments(std::string_view body) {
   return text;
 }
 
-// The identifier at `at`, after spaces; moves `at` behind it.
+// The identifier at `at`, after spaces; moves `at` past the identifier.
 std::string_view take_name(std::string_view text, std::size_t& at) {
   while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
   const std::size_t begin = at;

@@ -27,8 +27,8 @@ struct KernelSpelling {
   // A parameter, or a member of a structure: {1} is the type.
   std::string_view constant;
   // The structure with all constants, if they are not parameters: {0} are its members.
-  // `constants_parameter` is its parameter: {0} is the number of buffers before it.
-  // `bound_constant` is a line at the beginning of the kernel for each constant.
+  // `constants_parameter` is the parameter for this structure: {0} is the number of buffers before
+  // it. `bound_constant` is a line at the beginning of the kernel for each constant.
   std::string_view constants, constants_parameter, bound_constant;
   std::string_view last_parameters;  // the ids, if they are parameters
   std::string_view load, store;      // macros of textures; {1}: suffix of the type

@@ -41,7 +41,7 @@ class WriteCheck {
   struct Object {
     std::shared_ptr<hal::Buffer> buffer;
     std::shared_ptr<hal::Texture> texture;  // if `buffer` is null
-    std::string seen_as;                    // how an error names it
+    std::string seen_as;                    // the object's name in errors
     std::vector<std::byte> bytes = {};
   };
 

@@ -49,8 +49,8 @@ struct RunValues {
 struct RunOptions {
   int times = 1;
   std::shared_ptr<hal::Queue> queue = {};  // of the device; null: its default queue
-  // The run begins when all `waits` are reached. `signals` are signaled when it is complete; they
-  // fail with the run's error, including that of a wait.
+  // The run begins when all `waits` are reached. `signals` are signaled when the run is complete.
+  // They fail with the run's error, including the error of a wait.
   std::vector<hal::TimelinePoint> waits = {};
   std::vector<hal::TimelinePoint> signals = {};
 };
@@ -72,10 +72,10 @@ class DeviceProgram {
   DeviceProgram& operator=(const DeviceProgram&) = delete;
 
   // Builds every kernel, several at a time, and, unless their sizes depend on the call, allocates
-  // the temporaries in the pool, so that errors occur early: those of validate(), of
+  // the temporaries in the pool, so that errors occur early: the errors of validate(), of
   // Device::create_executable (with the build log) and of WorkspacePool::acquire; InvalidArgument
   // for a plan with constants but no source, or for a missing barrier; Unimplemented, naming the
-  // operator, for a plan with calls but no recorder. `goes_on` is that of build_side_by_side():
+  // operator, for a plan with calls but no recorder. `goes_on` is passed to build_side_by_side():
   // Cancelled if it returns false.
   static Result<std::shared_ptr<DeviceProgram>> create(
       std::shared_ptr<hal::Device> device, LaunchPlan plan,

@@ -46,7 +46,7 @@ std::uint64_t array_bytes(const TensorSpec& tensor) {
 }
 
 // Whether memory that was allocated for the tensor, maybe with another size, has room for it.
-// An image is at least as large as its tensor, and of the same size if kernels rely on that.
+// An image is at least as large as its tensor, and of the same size if kernels rely on its size.
 bool has_room(const hal::Binding& memory, const TensorSpec& tensor) {
   if (const auto* texture = std::get_if<hal::TextureBinding>(&memory)) {
     const auto& wanted = std::get<TextureStorage>(tensor.storage);

@@ -92,8 +92,8 @@ class Executor {
   // The following functions describe the latest submitted run, whatever was set, bound or refused
   // since.
 
-  // The shape of the output, and the bytes of a row-major array of it. InvalidArgument before the
-  // first run if the shape depends on the call.
+  // The shape of the output, and the bytes of its row-major array. InvalidArgument before the first
+  // run if the shape depends on the call.
   Result<Shape> output_shape(std::uint32_t output) const;
   Result<std::uint64_t> output_bytes(std::uint32_t output) const;
   // Copies the elements into a row-major array, when earlier work of the queue is complete.

@@ -6,7 +6,8 @@
 namespace texloom::runtime {
 namespace {
 
-// May be false for a temporary that is never allocated, because its place has no meaning.
+// May be false for a temporary that is never allocated, because the place of the temporary has no
+// meaning.
 bool lies_within(const TensorStorage& tensor, const Placement& place, const WorkspacePlan& plan) {
   if (place.object >= plan.objects.size()) return false;
   const TensorStorage& object = plan.objects[place.object];

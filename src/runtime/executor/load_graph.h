@@ -1,4 +1,5 @@
-// Loads a graph from a package: chooses the variant for a device, and makes a program of it.
+// Loads a graph from a package: chooses the variant for a device, and makes a program from the
+// variant.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,7 @@ Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo
 // run an earlier variant, which the text names.
 std::vector<std::string> shadowed_variants(const Package& package);
 
-// The bytes of a constant of a variant, as its place holds them; see ConstantSource::bytes().
+// The bytes of a constant of a variant, in the layout of ConstantSource::bytes().
 using PackageConstants =
     std::function<Result<std::span<const std::byte>>(std::size_t variant, std::uint32_t constant)>;
 

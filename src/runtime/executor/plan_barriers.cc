@@ -44,7 +44,8 @@ class BarrierInserter {
   bool walk_loop(LoopStep& loop) {
     std::vector<TensorAccess> before = std::exchange(running_, {});
     bool inserted = walk(loop.body);
-    // Each walk begins with the accesses at the end of the previous walk, as an iteration does.
+    // Each walk begins with the accesses at the end of the previous walk, like an iteration of the
+    // loop.
     while (walk(loop.body)) inserted = true;
     running_.insert(running_.end(), before.begin(), before.end());
     return inserted;

@@ -36,8 +36,8 @@ class PlanSubmitter {
                 FunctionRef<bool()> interrupted);
 
   // Returns the command buffer for the next launch of `kernel`, or for a call if there is no
-  // kernel, with arguments of that size; null if the user has interrupted the run. Submits earlier
-  // launches if they have reached a limit.
+  // kernel, with arguments of `bytes` bytes; null if the user has interrupted the run. Submits
+  // earlier launches if they have reached a limit.
   Result<hal::CommandBuffer*> next(std::optional<std::uint32_t> kernel, std::uint64_t bytes);
   // Makes later launches wait for all earlier ones; needed if barriers are explicit.
   void add_barrier() { needs_barrier_ = true; }

@@ -43,7 +43,7 @@ std::uint64_t smallest_view_pitch(const DeviceInfo& device, TexelFormat format,
 
 class MemoryBudget;
 
-// Releases unused memory when a device runs out of it.
+// Releases unused memory when a device runs out of memory.
 class PressureListener {
  public:
   virtual ~PressureListener() = default;

@@ -69,7 +69,7 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
   // InvalidArgument: memory that cannot be mapped (MemoryKind::Device), zero bytes, a range beyond
   // the end, or an overlap with another mapping if either of the two writes.
   Result<Mapping> map(std::uint64_t offset, std::uint64_t bytes, Access access);
-  Result<Mapping> map(Access access);  // all of it
+  Result<Mapping> map(Access access);  // the whole buffer
 
  protected:
   Buffer(std::shared_ptr<const DeviceInfo> device_info, const BufferDesc& desc)
@@ -134,7 +134,7 @@ class Mapping {
   // persistent mappings need this; release() does it for all others. InvalidArgument: beyond the
   // range, or not mapped for writing.
   Status flush(std::uint64_t offset, std::uint64_t bytes);
-  // Makes what completed device work wrote to a part of the range visible to the host. Only
+  // Makes the writes of completed device work to a part of the range visible to the host. Only
   // persistent mappings need this. Unflushed writes of the host to that part are lost.
   // InvalidArgument: beyond the range, or not mapped for reading.
   Status invalidate(std::uint64_t offset, std::uint64_t bytes);

@@ -27,7 +27,7 @@ class Driver {
   virtual const std::vector<DeviceInfo>& devices() const = 0;
 
   // Opens a device. Each call returns a separate Device, whose objects cannot be combined with
-  // those of another. NotFound, naming the available devices, if none matches.
+  // objects of another Device. NotFound, naming the available devices, if none matches.
   //
   // `ordinal` is an index in devices().
   Result<std::shared_ptr<Device>> open(std::size_t ordinal, const DeviceOptions& options = {});

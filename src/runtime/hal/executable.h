@@ -27,7 +27,7 @@ struct BufferParam {
   Access access = Access::Read;
   // The number of bytes that the kernel touches from the bound offset on; 0: everything that is
   // bound. A parameter with 0 must not share a buffer with another one if the kernel writes either,
-  // unless the two are bound to disjoint subspans.
+  // unless both parameters are bound to disjoint subspans.
   std::uint64_t min_bytes = 0;
 
   bool operator==(const BufferParam&) const = default;
@@ -160,7 +160,7 @@ class Executable : public Resident {
   const DeviceInfo& device_info() const { return *device_info_; }
 
   // Builds the executable if that has not been done yet; waits if another thread is building it.
-  // Building is tried only once: later calls return the same error, one of those of
+  // Building is tried only once: later calls return the same error. The errors are those of
   // Device::create_executable. A driver calls this before it uses an executable of a command
   // buffer.
   Status prepare() { return is_ready_.load(std::memory_order_acquire) ? Status() : build_once(); }

@@ -222,8 +222,8 @@ using Segment = std::variant<DispatchSegment, IndirectDispatchSegment, FillSegme
 const KernelCall* call_of(const Segment& segment);
 
 // The amount of memory that a kernel touches from a bound place on: as much as its parameter
-// declares, or everything that is bound if it declares nothing. The extent begins at the place's
-// origin, or at (0, 0).
+// declares, or everything that is bound if the parameter declares nothing. The extent begins at the
+// place's origin, or at (0, 0).
 inline std::uint64_t touched_bytes(const BufferParam& param, const BoundBuffer& place) {
   return param.min_bytes != 0 ? param.min_bytes : place.bytes;
 }
@@ -319,7 +319,8 @@ class CommandRange {
   SegmentList::Iterator begin() const { return begin_; }
   SegmentList::Iterator end() const { return end_; }
   std::span<const Binding> table() const { return table_; }
-  // Two submissions of a command buffer with the same number bind the same memory to its slots.
+  // If two submissions of a command buffer have the same number, they bind the same memory to its
+  // slots.
   std::uint64_t table_number() const { return table_number_; }
 
  private:

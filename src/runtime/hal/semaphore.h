@@ -151,11 +151,11 @@ struct TimelinePoint {
   std::uint64_t value = 0;
 };
 
-// Waits for all points. Success if there are none. Returns immediately with the first error if a
-// semaphore fails. Other errors are DeadlineExceeded, and InvalidArgument if a semaphore is null.
+// Waits for all points. Success if there are no points. Returns immediately with the first error if
+// a semaphore fails. Other errors are DeadlineExceeded, and InvalidArgument if a semaphore is null.
 Status wait_all(std::span<const TimelinePoint> points, Deadline deadline = {});
-// Waits for any of the points. Returns the index of the first that is reached, or the error of the
-// first that has failed. InvalidArgument if there are none.
+// Waits for any of the points. Returns the index of the first point that is reached, or the error
+// of the first point that fails. InvalidArgument if there are no points.
 Result<std::size_t> wait_any(std::span<const TimelinePoint> points, Deadline deadline = {});
 
 }  // namespace texloom::hal

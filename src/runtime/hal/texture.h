@@ -33,9 +33,9 @@ struct TextureBacking {
   std::uint64_t bytes = 0;         // of whole rows, each as long as the pitch
 };
 
-// A two-dimensional image, made by Allocator. Its contents are initially undefined, or those of the
-// buffer that it is a view over. Several tensors may share one texture, each at its own origin.
-// Ownership and thread safety are as for Buffer.
+// A two-dimensional image, made by Allocator. The contents are initially undefined; a view has the
+// contents of its buffer. Several tensors may share one texture, each at its own origin. Ownership
+// and thread safety are as for Buffer.
 class Texture : public Resident {
  public:
   virtual ~Texture() = default;

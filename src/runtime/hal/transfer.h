@@ -31,7 +31,7 @@ struct TextureRegion {
   Extent2D extent = {};
 };
 
-// Transfers of textures use a staging buffer of at most kStagingBytes, or of one row if that is
+// Transfers of textures use a staging buffer of at most kStagingBytes, or of one row if a row is
 // larger.
 inline constexpr std::uint64_t kStagingBytes = std::uint64_t{64} << 20;
 inline constexpr BufferUsage kStagingUsage = BufferUsage::CopySource | BufferUsage::CopyTarget;

@@ -34,8 +34,8 @@ std::string_view to_string(ElementType type);
 std::optional<ElementType> element_type_from_name(std::string_view name);
 
 // Four channels of the same type. Kernels read and write integer formats as integers, and
-// normalized formats (Unorm) as floats from 0 to 1: the stored number divided by the largest of its
-// type.
+// normalized formats (Unorm) as floats from 0 to 1: the stored number divided by the largest number
+// of its type.
 enum class TexelFormat : std::uint8_t {
   Rgba8Int,
   Rgba8UInt,

@@ -105,8 +105,8 @@ struct WorkspaceStatistics {
 // Avoid cycles, in which that work waits for something submitted after the request.
 enum class Dependencies : std::uint8_t { None, Allowed };
 
-// Whether a request may get an object that is larger than requested. With Exactly, it has the
-// requested extent, so that a read outside the extent is outside the image.
+// Whether a request may get an object that is larger than requested. With Exactly, the object has
+// the requested extent, so that a read outside the extent is outside the image.
 enum class Fit : std::uint8_t { AtLeast, Exactly };
 
 // Thread safe. Each device has one pool for everything that runs on it: Device::workspace_pool().
@@ -128,7 +128,7 @@ class WorkspacePool {
                                  Fit fit = Fit::AtLeast);
 
   // Allocates in the order of a queue: submissions to `queue` after this call may use the object,
-  // as may anything that waits for `signals`. The queue waits for `waits` first.
+  // and so may work that waits for `signals`. The queue waits for `waits` first.
   Result<Lease<Buffer>> allocate(const std::shared_ptr<Queue>& queue, const BufferDesc& desc,
                                  std::vector<TimelinePoint> waits,
                                  std::vector<TimelinePoint> signals);

@@ -293,8 +293,8 @@ class Concatenation {
 
   std::span<const PlanPart> parts_;
   std::size_t shared_;  // the number of temporaries of the whole
-  // By temporary of the whole: the first and the last part that uses its memory; the number of
-  // parts if none does.
+  // For each temporary of the whole, the first and the last part that use its memory; the number of
+  // parts if no part does.
   std::vector<std::pair<std::size_t, std::size_t>> lifetimes_;
   LaunchPlan whole_;
 };

@@ -136,7 +136,7 @@ class NullSemaphore final : public SemaphoreBackend {
   std::atomic<std::uint64_t> started_ = 0;
 };
 
-// All work is complete when it is started.
+// Work is complete as soon as it is started.
 class NullQueue final : public QueueBackend {
  public:
   NullQueue(std::shared_ptr<SharedStatistics> shared, std::shared_ptr<Profile> profile,

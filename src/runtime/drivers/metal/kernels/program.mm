@@ -180,7 +180,7 @@ Status MetalExecutable::build() {
   if (may_be_of_this_code(status) && codes_.back().code.format == KernelFormat::Metallib)
     status = Status(status.code(), status.message() + kMetallibHelp);
   TL_RETURN_IF_ERROR(status);
-  move_exit_handlers_up();  // registered after the compiler's, so that they run first
+  move_exit_handlers_up();  // after the compiler's, so that these run first
   codes_ = {};              // no longer needed
   return {};
 }

@@ -274,7 +274,7 @@ Status OpenClExecutable::build() {
     TL_RETURN_IF_ERROR(made.status());
     if (cache != nullptr) store(*context_, *cache, key, made->program.get());
   }
-  move_exit_handlers_up();  // registered after the compiler's, so that they run first
+  move_exit_handlers_up();  // after the compiler's, so that these run first
   program_ = std::move(made->program);
   kernels_ = std::move(made->kernels);
   code_ = {};  // no longer needed

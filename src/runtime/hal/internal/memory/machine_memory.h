@@ -7,11 +7,11 @@
 
 namespace texloom::hal {
 
-// The machine's memory in bytes, or less where the process may not use all of it: the limits of its
-// control groups (containers), and three quarters of the address space that is left below its limit
-// (ulimit -v), because code, compilers and the caller's data need address space, too. Memory of
-// other processes is not subtracted, because it changes and can be moved to swap. kNoLimit64 if the
-// system reports nothing.
+// The machine's memory in bytes, or less if the process may not use all of this memory: the limits
+// of its control groups (containers), and three quarters of the address space that is left below
+// its limit (ulimit -v), because code, compilers and the caller's data need address space, too.
+// Memory of other processes is not subtracted, because it changes and can be moved to swap.
+// kNoLimit64 if the system reports nothing.
 std::uint64_t machine_memory_bytes();
 
 // The smallest memory limit of the control groups that `membership`, the text of /proc/self/cgroup,

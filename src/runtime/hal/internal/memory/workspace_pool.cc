@@ -204,7 +204,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     idle_again(Idle<Object>{std::move(object), std::move(queue), std::move(complete), now}, freed);
     if (now >= next_look_) {
       free_idle(now - max_idle_, freed);
-      next_look_ = now + max_idle_ / 4;  // only now and then, as this visits all objects
+      next_look_ = now + max_idle_ / 4;  // rarely, because this visits all objects
     }
   }
 

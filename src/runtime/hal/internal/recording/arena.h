@@ -49,7 +49,7 @@ class Arena {
   }
 
   // For objects whose size the caller does not choose. If there is no memory, the process ends, as
-  // it does for other small allocations (support/status.h).
+  // support/status.h says.
   template <typename T, typename... Args>
     requires std::is_trivially_destructible_v<T>
   T* make(Args&&... args) {

@@ -50,7 +50,7 @@ struct CommandBuffer::Recording {
   Arena arena;
   RetainedObjects retained;
   std::optional<HazardTracker> hazards;  // if barriers are inserted or checked
-  Status missing_barrier;                // the first one that is missing
+  Status missing_barrier;                // the error for the first missing barrier
   KnownTable known_table;
   std::mutex mutex;
   // Guarded by the mutex. Destroyed before the objects that the segments name.

@@ -38,8 +38,8 @@ bool overlaps_itself(const Segment& copy);
 // The memory touched since the last barrier. Used by one thread at a time.
 class HazardTracker {
  public:
-  // `slots_alias`: a slot may refer to any memory, including that of another slot or of a named
-  // object. Otherwise the slots' memory is assumed to be distinct.
+  // `slots_alias`: a slot may refer to any memory, including the memory of another slot or of a
+  // named object. Otherwise the slots' memory is assumed to be distinct.
   explicit HazardTracker(bool slots_alias) : slots_alias_(slots_alias) {}
 
   // Two commands, one of which writes memory that the other touches. Indices count segments.

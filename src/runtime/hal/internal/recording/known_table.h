@@ -14,7 +14,7 @@ namespace texloom::hal {
 // and does not mistake new memory for memory that was released. Thread safe.
 class KnownTable {
  public:
-  // The number of the latest table if this one binds the same places, otherwise 0.
+  // The number of the latest table if `table` binds the same places, otherwise 0.
   std::uint64_t find(std::span<const Binding> table) const;
   // Remembers the table instead of the latest one, and gives it a new number.
   std::uint64_t remember(std::span<const Binding> table);

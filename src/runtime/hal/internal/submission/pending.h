@@ -20,8 +20,8 @@ struct Outcome {
   Status error;
 };
 
-// The points that a submission waits for. The host waits for each of them until it is reached or
-// fails, or until the device can wait for it instead.
+// The points that a submission waits for. The host waits for each point until the point is reached
+// or fails, or until the device can wait for it instead.
 struct Gate {
   struct Wait {
     TimelinePoint point;
