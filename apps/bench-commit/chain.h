@@ -32,9 +32,9 @@ class ChainProgram {
 
   // Runs `times` times and waits for each run. Returns the mean time in microseconds.
   Result<double> time(int times);
-  // InvalidArgument if the output is not what the host computes from the input: both round each
-  // operation in the same way, except fused products, so elements may differ by one unit in the
-  // last place for each operator.
+  // InvalidArgument if the output is not what the host computes from the input: the device and the
+  // host round each operation in the same way, except fused products, so elements may differ by one
+  // unit in the last place for each operator.
   Status check();
 
  private:

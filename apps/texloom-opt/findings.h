@@ -1,4 +1,4 @@
-// Compares the findings in a program with those that comments in its text expect.
+// Compares the findings in a program with the findings that comments in its text expect.
 #pragma once
 
 #include <string>

@@ -129,7 +129,7 @@ std::string spell(ir::Type type, const Scalar& value) {
   return fmt::format("{}", value.integer);
 }
 
-// FNV-1a over the spelling of all elements, so that it is the same on every machine.
+// FNV-1a over the spelling of all elements, so that the hash is the same on every machine.
 class Hash {
  public:
   void add(const std::string& text) {

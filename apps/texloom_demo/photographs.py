@@ -42,7 +42,7 @@ def load(name: str) -> Photograph:
     Raises
     ------
     FileNotFoundError
-        If the installed scikit-image does not have it.
+        If the installed scikit-image does not have the picture.
     """
     resource = files("skimage").joinpath("data", f"{name}.png")
     if not resource.is_file():

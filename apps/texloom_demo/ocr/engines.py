@@ -38,7 +38,7 @@ class _Process:
         self._seconds: float | None = None
 
     def run(self, x: NDArray[Any]) -> tuple[NDArray[Any], float]:
-        """Return the output, and how long the first run took, in which kernels are compiled."""
+        """Return the output, and the seconds of the first run, in which kernels are compiled."""
         begin = time.perf_counter()
         made = self._model.run({self._model.inputs[0]: x}, self._device)[self._model.outputs[0]]
         if self._seconds is None:

@@ -20,14 +20,14 @@ _LONGEST_NAME = 255  # bytes in a file name, on most file systems
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a .npz file by name; that of a .npy file has the name "".
+    """Return the arrays of a .npz file by name; the array of a .npy file has the name "".
 
     Raises
     ------
     TVMError
         TL5019 for a file that is damaged, or has no arrays.
     OSError
-        If it cannot be opened.
+        If the file cannot be opened.
     """
     try:
         loaded = np.load(path, allow_pickle=False)
@@ -41,7 +41,7 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def load_array(path: Path, name: str) -> NDArray[Any]:
-    """Return the only array of a file, or the named one if the file has several."""
+    """Return the only array of a file, or the array of this name if the file has several."""
     arrays = load_arrays(path)
     if len(arrays) == 1:
         return next(iter(arrays.values()))

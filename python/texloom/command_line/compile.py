@@ -57,7 +57,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _models(options: argparse.Namespace) -> list[Model]:
-    """Compile the model for each target, in order; it is imported once."""
+    """Compile the model for each target, in order; the model is imported once."""
     progress = Progress("compile")
     model = compile_model(options.model, options, progress)
     models = [model]
@@ -101,7 +101,7 @@ def _compile(options: argparse.Namespace) -> int:
         **{name: summary.get(name, default) for name, default in sizes.items()},
     }
     if model.open_inputs():
-        facts["workspace_bytes"] = None  # it depends on the sizes of a call
+        facts["workspace_bytes"] = None  # depends on the sizes of a call
     if summary.get("scopes"):
         facts["choice"] = {
             "device": summary["scopes"]["device"],

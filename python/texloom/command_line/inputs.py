@@ -49,7 +49,7 @@ def ports_of(graph: RunnableGraph) -> list[Port]:
 
 
 def with_shapes(ports: Sequence[Port], shapes: Mapping[str, tuple[int, ...]]) -> list[Port]:
-    """Return the inputs with the given shapes in place of their own.
+    """Return the inputs with the given shapes in place of the declared ones.
 
     Raises
     ------

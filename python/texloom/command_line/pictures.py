@@ -46,7 +46,7 @@ class _Layout:
 
 
 def _layout_of(name: str, shape: tuple[int | str, ...]) -> _Layout:
-    """Return the layout of an input: channels come first if that is possible, else last."""
+    """Return the layout of an input, with channels first if possible, else last."""
     rank = len(shape)
     if rank == 4 and shape[0] not in (1,) and not isinstance(shape[0], str):
         refuse(
@@ -104,12 +104,12 @@ def load_picture(
     path : Path
         A file that Pillow reads.
     name : str
-        Of the input.
+        The name of the input.
     shape : tuple of int or str
-        Of the input, with words for open extents: an open height or width becomes the picture's, an
-        open number of channels becomes 3, and all others become 1.
+        The shape of the input, with words for open extents: an open height or width becomes the
+        picture's, an open number of channels becomes 3, and all others become 1.
     dtype : str
-        Of the input: floating point or uint8.
+        The dtype of the input: floating point or uint8.
     pixels : Pixels
 
     Raises

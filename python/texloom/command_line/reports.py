@@ -76,7 +76,7 @@ def reported(command: str, work: Callable[[], int]) -> int:
 
 
 class Progress:
-    """Shows how far a command is, once it has taken two seconds: a bar, or lines of a log.
+    """Shows the progress of a command after two seconds: a bar, or lines of a log.
 
     Instances are callbacks for :class:`texloom.onnx.Model`.
     """

@@ -1,4 +1,4 @@
-"""Models and packages as commands run them."""
+"""Models and packages that commands run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Runnable:
             self.ports = [Port(*each) for each in runs.signature.ports(runs.shapes)]
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: str) -> dict[str, Any]:
-        """Run it and return its outputs by name."""
+        """Run the model or package, and return the outputs by name."""
         return self._runs.run(inputs, device)
 
 

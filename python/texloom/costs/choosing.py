@@ -73,7 +73,7 @@ def open_costs(
     device: str | None = None,
     measure: Any = None,
 ) -> Costs | None:
-    """Return the costs to compile with; None if there are none.
+    """Return the costs to compile with; None without a file.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ Coefficients = tuple[float, float, float]
 """Nanoseconds per launch, per byte and per operation."""
 
 _LEAST_ROWS = 6  # twice the number of coefficients: smaller groups have no own coefficients
-_PARTS = 5  # for cross-validation: each part of the rows is predicted from the others
+_PARTS = 5  # for cross-validation: each part of the rows is predicted from the other parts
 _ALL = "*"
 
 

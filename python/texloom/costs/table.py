@@ -1,4 +1,4 @@
-"""Costs of call sites on one device: measured, or predicted by a model fitted to them."""
+"""Costs of call sites on one device: measured, or predicted by a model of measured costs."""
 
 from __future__ import annotations
 

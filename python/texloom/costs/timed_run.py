@@ -22,7 +22,7 @@ _STAMPED = Sampling(sample_seconds=0.5, least_runs=5, most_runs=200, warm_up_sec
 
 
 def plain(folder: Path, device: str) -> Measurement:
-    """Time a network as it is."""
+    """Time a network without time stamps."""
     arm = _started(folder, device)
     with failing_as(ErrorClass.RUN):
         return measure([arm], _PLAIN)[0]

@@ -1,6 +1,6 @@
 """Custom operators: Python functions and kernels of your own, beside compiled ones.
 
-An operator is a value. It runs in the order of its device's queue, without a wait between it and
+An operator is a value, and runs in the order of its device's queue: no wait separates it from
 compiled functions.
 """
 

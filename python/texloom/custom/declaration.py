@@ -25,7 +25,7 @@ class Reader:
         refuse("BadCustomOperator", f"{self.where}: {key}: {message}", help_text, MisuseError)
 
     def mapping(self, key: str, given: Any, known: Sequence[str] = ()) -> dict[str, Any]:
-        """Return a mapping with string keys, which must be among `known` if that is given."""
+        """Return a mapping with string keys, which must be among `known` if `known` is given."""
         if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
             self.refuse(
                 key, f"is {shown(given)}, not a mapping with names as keys", 'write {"x": "read"}'

@@ -47,7 +47,7 @@ class Operator:
 
     @property
     def version(self) -> int:
-        """The version of its declaration."""
+        """The version of the declaration."""
         return self._core.version
 
     @property
@@ -118,7 +118,7 @@ def host_operator(
     shapes: Callable[..., Any] | None = None,
     like: Mapping[str, str] | None = None,
 ) -> Callable[[Callable[..., None]], Operator]:
-    """Return a decorator that makes a function over NumPy arrays a custom operator.
+    """Return a decorator that turns a function over NumPy arrays into a custom operator.
 
     The function gets a row-major array for each argument, whatever the storage of the tensor, in
     the order of the declaration; then the attributes by name. Its parameters have the names of the

@@ -77,7 +77,7 @@ def device_index(index: int) -> int:
 
 
 def cpu(index: int = 0) -> AbsentDevice:
-    """Return the host, which stores arrays. With PoCL it is also an OpenCL device for kernels."""
+    """Return the host, which stores arrays. With PoCL the host is also an OpenCL device."""
     return AbsentDevice("cpu", device_index(index))
 
 

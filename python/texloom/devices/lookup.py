@@ -59,8 +59,8 @@ def present(given: Device | str | None) -> Device:
 def devices(driver: str | None = None) -> list[dict[str, Any]]:
     """Describe the devices of this machine.
 
-    Each is a dictionary with its ``driver``, ``name``, features and limits. The first device of a
-    driver has the number 0. GPUs come first.
+    Each device is a dictionary with its ``driver``, ``name``, features and limits. The first device
+    of a driver has the number 0. GPUs come first.
 
     Parameters
     ----------

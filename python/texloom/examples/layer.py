@@ -73,7 +73,7 @@ class Conv2dLayer:
         self.write(data, weight)
 
     def write(self, data: npt.NDArray[Any], weight: npt.NDArray[Any]) -> None:
-        """Replace activations and weights by others of the same shapes and dtype."""
+        """Replace activations and weights by arrays of the same shapes and dtype."""
         for array, packed in zip(
             self._inputs, (pack_nchw4c(data), pack_oihw4o(weight)), strict=True
         ):

@@ -25,7 +25,7 @@ def thread(tag: str = "x") -> IterVar:
 
 
 def spread(s: Schedule, tensor: Tensor, threads: int = THREADS, vectorize: bool = True) -> IterVar:
-    """Give the tensor a kernel: its last axis is the lanes, the others are blocks and threads.
+    """Give the tensor a kernel: its last axis is the lanes, the other axes are blocks and threads.
 
     Returns
     -------

@@ -45,7 +45,7 @@ def collected() -> Iterator[list[Condition]]:
 
 
 def agree(a: Any, b: Any) -> bool:
-    """Whether two extents are or may be equal; if they only may be, collect a condition."""
+    """Whether two extents can be equal; if this depends on the run, collect the condition."""
     if a is b or plain(a) == plain(b):
         return True
     difference = plain(a - b)
@@ -59,7 +59,7 @@ def agree(a: Any, b: Any) -> bool:
 
 
 def at_least(a: Any, b: Any) -> bool:
-    """Whether ``a >= b`` holds or may hold; if it only may hold, collect it as a condition."""
+    """Whether ``a >= b`` can hold; if this depends on the run, collect the condition."""
     difference = plain(a - b)
     if isinstance(difference, int):
         return difference >= 0

@@ -15,7 +15,7 @@ from . import files
 class FunctionGroup:
     """The result of :func:`texloom.build` for several programs: functions by name.
 
-    Each has its own kernels and its own target.
+    Each function has its own kernels and its own target.
     """
 
     def __init__(self, functions: Iterable[Function]) -> None:

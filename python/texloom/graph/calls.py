@@ -12,7 +12,7 @@ _SCOPES = {"texture": "texture", "buffer": "global", "any": "global"}
 
 
 def _check_accesses(name: str, op: Operator, inputs: int) -> None:
-    """Refuse operators whose arguments are not all inputs, then all outputs."""
+    """Refuse operators that do not declare all inputs before all outputs."""
     for argument in op.arguments:
         if argument.access == "read-write":
             refuse(

@@ -95,9 +95,9 @@ class RunnableGraph:
     def default_device(self) -> Device:
         """The first device of the driver that the graph was compiled for, as ``opencl:0``.
 
-        If a package has several variants, it is the first device that can run one of them; variants
-        are tried in the order of the file. Reading this attribute raises TL5006 if this machine has
-        no driver for the package.
+        If a package has several variants, the default is the first device that can run a variant;
+        variants are tried in the order of the file. Reading this attribute raises TL5006 if this
+        machine has no driver for the package.
         """
         return present(self._core.default_device())
 
@@ -152,7 +152,7 @@ class CompiledGraph(RunnableGraph):
         metadata: Mapping[str, str] | None = None,
         others: Sequence[CompiledGraph] = (),
     ) -> None:
-        """Write the package, with its constants, to a file; an earlier one is replaced.
+        """Write the package, with its constants, to a file; an existing file is replaced.
 
         Parameters
         ----------

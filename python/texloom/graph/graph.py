@@ -1,4 +1,4 @@
-"""Graphs, as users build and compile them."""
+"""Graphs that users build and compile."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Graph:
         inputs: Sequence[GraphTensor],
         attributes: Mapping[str, int | float | str] | None = None,
     ) -> list[GraphTensor]:
-        """Add an operator whose kernels the compiler makes, alone or fused with others.
+        """Add an operator whose kernels the compiler makes, alone or fused with other operators.
 
         Parameters
         ----------
@@ -220,7 +220,7 @@ class Graph:
         return list(outputs)
 
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
-        """Add a tensor that joins others along an axis.
+        """Add the concatenation of tensors along an axis.
 
         Where images allow it, producers write the inputs directly into the result; else they are
         copied.
@@ -364,7 +364,7 @@ class Graph:
         return tensor
 
     def require(self, node: str, conditions: Iterable[Condition]) -> None:
-        """Let each run check conditions on its sizes, which `node` names in messages."""
+        """Let each run check conditions on its sizes; messages name `node`."""
         self._symbols.keep(node, conditions)
 
     def text(self, target: str | Target | None = None, passes: Sequence[str] = ()) -> str:

@@ -5,6 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int], None]
-"""``progress(what, done, all)``: what is being done, and how many of how many steps are done."""
+"""``progress(what, done, all)``: the work, and the numbers of done and of all steps."""
 
 __all__ = ["Progress"]

@@ -79,7 +79,7 @@ def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
 
 
 def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | None:
-    """Return the schedule for these storages; None if all are row-major, or it is refused.
+    """Return the schedule for these storages; None if all are row-major, or if refused.
 
     Some computations cannot write texels, because the elements of a texel may need separate
     kernels. Some of these computations can be scheduled but not compiled; the compiler drops those

@@ -1,4 +1,4 @@
-"""Describes a package as text, from what ``_core.view_packages`` returns."""
+"""Describes a package as text, from the result of ``_core.view_packages``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _section(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield a title and its lines, or nothing if there are none."""
+    """Yield a title and its lines, or nothing if there are no lines."""
     body = list(lines)
     if body:
         yield title

@@ -72,7 +72,7 @@ def measured_in_process(
 
 
 def _run(command: list[str], environment: dict[str, str], seconds: float) -> tuple[int, str]:
-    """Run a process; return its exit code and what it wrote to stderr.
+    """Run a process; return its exit code and its output on stderr.
 
     The process leads a session, so Ctrl-C does not reach it. On Ctrl-C and after the time limit, it
     is killed with its own children, such as compilers.
@@ -105,7 +105,7 @@ def _check_importable(function: Callable[..., Measurement]) -> None:
 
 
 def _reason(text: str) -> str:
-    """Return the line of an error that says what went wrong: the last one that is not indented."""
+    """Return the line of a traceback that names the error: the last line without indentation."""
     lines = [line for line in text.splitlines() if line and not line[0].isspace()]
     return lines[-1] if lines else "it wrote nothing to stderr"
 

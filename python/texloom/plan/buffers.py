@@ -233,7 +233,7 @@ def plan_csv(
 
 
 def check_offsets(buffers: Sequence[Buffer], plan: Mapping[str, Any]) -> list[str]:
-    """Return the faults of a plan of `plan_csv`; an empty list if it is right.
+    """Return the faults of a plan of `plan_csv`; an empty list if the plan is right.
 
     Shares no code with the planner. Compares all pairs of buffers. The lower bound is checked
     against the bytes of the plan and, if its proof is by live bytes and no buffer needs alignment,

@@ -296,7 +296,7 @@ def network_of(data: Any) -> dict[str, Any]:
 
 
 def with_operators(network: dict[str, Any]) -> dict[str, Any]:
-    """Return the network with operators; if it lists none, they follow from its items and pairs.
+    """Return the network with operators; if it lists none, from its items and pairs.
 
     Operator t writes the items that begin at t. Operator t reads the items that end at t, and those
     that form a pair with an item that it writes. An operator that writes no item may have any
