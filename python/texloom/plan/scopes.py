@@ -139,7 +139,7 @@ def add_buffers(
     network : dict
         All items; also the operators, if the plan has an order of operators.
     plan : dict
-        Of the textures.
+        The plan of the textures.
     effort : int
         As for the textures.
     time_limit : float | None

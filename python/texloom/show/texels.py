@@ -13,7 +13,7 @@ LABEL = 11
 """Font size of elements."""
 LANE_HEIGHT = 15
 MAX_ROWS, MAX_COLUMNS = 6, 8
-"""Maximum number of texels drawn; the others are elided."""
+"""Maximum number of texels drawn; other texels are elided."""
 MAX_WIDTH = 900.0
 
 TINTS = (Colors("#eaf5ff", "#8ec1ee"), Colors("#fff4e0", "#e3b866"))

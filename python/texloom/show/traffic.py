@@ -21,7 +21,7 @@ class Traffic:
     Attributes
     ----------
     kernel : str
-        Its name.
+        The name of the kernel.
     verb : "reads" or "writes"
         The direction.
     buffer : PlacedBuffer

@@ -56,8 +56,8 @@ ANYTHING = Kind("a value", lambda _: True, "give a value")
 CONDITION = Kind("a condition", _is(Expr, bool), "give a comparison such as tx.var.equal(0)")
 FUNCTION = Kind("a function", callable, "give a function of the axes, as lambda h, w: [w, h]")
 
-# By directive: its parameters in order. The last one of fuse and reorder stands for all remaining
-# arguments.
+# The parameters of each directive, in order. The last parameter of fuse and reorder stands for all
+# remaining arguments.
 PARAMETERS: dict[str, dict[str, Kind]] = {
     "bind": {"ivar": AXIS, "thread_ivar": THREAD},
     "cache_read": {"tensor": TENSOR, "scope": SCOPE, "readers": READERS, "layout": LAYOUT},

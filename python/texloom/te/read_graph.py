@@ -1,4 +1,4 @@
-"""Queries of ``te.schedule``: which operations read which, and which loops enclose them."""
+"""Queries of ``te.schedule``: the tensors that operations read, and the loops that enclose them."""
 
 from __future__ import annotations
 

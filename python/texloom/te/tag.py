@@ -39,7 +39,7 @@ def tag_scope(tag: str) -> TagScope:
 
 
 def tag_of(own: str) -> str:
-    """Return the tag of a compute: `own`, which is its argument, or that of the enclosing scope."""
+    """Return the tag of a compute: `own`, its argument, or the tag of the enclosing scope."""
     enclosing = _current.get()
     if enclosing is None:
         return own

@@ -36,7 +36,7 @@ def decl_buffer(
     Parameters
     ----------
     shape, dtype
-        Those of the tensor; dtype is float32 by default.
+        The shape and dtype of the tensor; the dtype is float32 by default.
     name : str
         The argument's name in kernels; the tensor's own by default.
     data
@@ -169,7 +169,7 @@ def _access_ptr(
 
 
 def _data(self: Buffer) -> NoReturn:
-    """Refused, because it does not state how the memory is accessed."""
+    """Refused, because ``data`` does not state how the memory is accessed."""
     refuse(
         "NotProvided",
         f"the pointer of '{self.name}' is requested by .data, which does not state the access",

@@ -122,7 +122,7 @@ def call_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
 
 
 def call_intrin(dtype: DType | None, func_name: str, *args: Any) -> Expr | Stmt:
-    """Call a function of ``tir`` by its name there, such as ``tir.exp``.
+    """Call a function of ``tir`` by its name, such as ``tir.exp``.
 
     ``tir.tvm_storage_sync`` is a statement, for ``emit`` of an ``ir_builder``: a barrier for all
     threads of a block, which then see earlier writes. Barriers for shared memory are inserted

@@ -88,7 +88,7 @@ def _check_writable(out: Path, script: Path) -> None:
 
 
 def _remove(out: Path) -> None:
-    """Remove the file; if it is a link, only its target. Devices such as /dev/stdout are kept."""
+    """Remove the file; of a link, only the target. Devices such as /dev/stdout are kept."""
     if out.is_file():
         with contextlib.suppress(OSError):
             out.resolve().unlink()

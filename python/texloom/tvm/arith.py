@@ -16,9 +16,9 @@ def _bind(self: Analyzer, var: Any, expr: Range) -> None:
     Parameters
     ----------
     var : Expr
-        The variable; of an axis, ``axis.var``.
+        The variable; for an axis, ``axis.var``.
     expr : Range
-        Its values; both ends are constants.
+        The values of the variable; both ends are constants.
     """
     self._bind(var, int(expr.min), int(expr.extent))
 

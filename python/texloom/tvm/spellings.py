@@ -11,7 +11,7 @@ from .. import _core
 from ..errors import refuse
 
 EXTENSION = 12
-"""DLPack's number for devices of kinds that it does not name."""
+"""DLPack's number for kinds of devices that DLPack does not name."""
 
 
 @dataclass(frozen=True)

@@ -96,7 +96,7 @@ class PassContext:
 
     @staticmethod
     def current() -> PassContext:
-        """Return the innermost context, or one without settings."""
+        """Return the innermost context, or a context without settings."""
         return _current.get() or PassContext()
 
 

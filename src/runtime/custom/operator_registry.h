@@ -14,7 +14,8 @@
 
 namespace texloom::runtime {
 
-// A value that functions for loading programs take. Copies share the operators.
+// The custom operators that functions for loading programs take, by value. Copies share the
+// operators.
 class OperatorRegistry {
  public:
   // InvalidArgument: null, an invalid OperatorInfo, or a second operator of that name and version.

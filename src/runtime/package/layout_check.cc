@@ -10,7 +10,8 @@
 namespace texloom::runtime {
 namespace {
 
-// The limit for products of extents, so that sums and products of a few of them fit in 64 bits.
+// The limit for products of extents, so that sums and products of a few limited values fit in 64
+// bits.
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 48;
 
 // Stands for the extent of an axis if it is known only at the call, and for the extent of the digit

@@ -41,7 +41,8 @@ class PackageFile {
   static Result<std::shared_ptr<const PackageFile>> open(std::span<const std::byte> content,
                                                          const PackageOptions& options = {});
 
-  // At least one, with different names. The bytes of constants are absent: see constant().
+  // The packages of the file: at least one, with different names. The bytes of constants are
+  // absent: see constant().
   std::span<const Package> packages() const;
   // The first package, which in most files is the only one.
   const Package& package() const { return packages().front(); }

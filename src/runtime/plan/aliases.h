@@ -14,7 +14,7 @@
 
 namespace texloom::runtime {
 
-// Whether a launch of the plan writes each argument, by argument. The plan must be valid.
+// For each argument, whether a launch of the plan writes it. The plan must be valid.
 std::vector<bool> written_arguments(const LaunchPlan& plan);
 
 struct Alias {

@@ -14,7 +14,7 @@ namespace texloom::hal::null {
 DeviceInfo default_device();
 
 struct DriverOptions {
-  // The device's queues wait for each other natively.
+  // Whether the device's queues wait for each other natively.
   bool native_waits = false;
 };
 

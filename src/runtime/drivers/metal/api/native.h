@@ -8,9 +8,10 @@
 
 namespace texloom::hal::metal {
 
-// Lends the encoders and the command buffer for commands. A loan lasts until the next one, or until
-// the function returns; the driver ends its encoders. The commands that a function encodes run
-// after the commands on which its declared accesses depend, and before those that depend on them.
+// Lends the encoders and the command buffer for commands. A loan lasts until the next loan, or
+// until the function returns; the driver ends its encoders. The commands that a function encodes
+// run after the commands on which its declared accesses depend, and before those that depend on
+// them.
 class NativeLeases {
  public:
   // id<MTLComputeCommandEncoder> with MTLDispatchTypeConcurrent, in which the driver encodes other

@@ -52,7 +52,7 @@ class IndirectRun {
   Handle<MetalIndirect> commands_;
   std::vector<ArgumentPlaces> places_;     // by dispatch
   Handle<MetalMemory> arguments_;          // of all kernels
-  std::vector<MetalPipeline*> pipelines_;  // each once; to be set before execution
+  std::vector<MetalPipeline*> pipelines_;  // without duplicates; to be set before execution
   ResourceUses used_;                      // by argument buffers
   bool has_barriers_ = false;
   bool has_slots_ = false;

@@ -34,7 +34,8 @@ Status no_memory(std::uint64_t bytes) {
                     byte_text(bytes));
 }
 
-// Keeps memory resident. Memory in a heap needs no member, because heaps are resident as a whole.
+// Keeps memory resident. Memory in a heap needs no SetMember, because heaps are resident as a
+// whole.
 SetMember keep(const Context& context, id<MTLResource> made) {
   return made.heap == nil ? context.residency_set().keep(made) : SetMember();
 }

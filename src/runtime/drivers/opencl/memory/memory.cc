@@ -85,7 +85,7 @@ Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Conte
                                                   std::move(addressed), std::move(memory)));
 }
 
-// Managed memory has a copy in host memory while it is mapped, which only these functions
+// Managed memory has a copy in host memory while it is mapped, which only the four functions below
 // synchronize. For other kinds the implementation returns a pointer for the host.
 Result<std::byte*> OpenClBuffer::map_memory(std::uint64_t offset, std::uint64_t bytes,
                                             Access access) {

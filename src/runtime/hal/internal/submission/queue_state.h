@@ -52,8 +52,8 @@ class Queue::State {
   // Whether the calling thread is in a host call, or in a call of the driver or of a semaphore.
   bool is_working() const;
 
-  // The bodies of the queue's threads. After stop() they return when everything is started or,
-  // respectively, completed.
+  // The bodies of the queue's threads. After stop() they return when all submissions are started
+  // or, respectively, completed.
   void start_all();
   void complete_all();
 
