@@ -62,7 +62,8 @@ Status check_digits(const TensorLayout& layout, const std::vector<std::int64_t>&
     std::int64_t counted = 1;
     for (const LayoutDigit& digit : digits) {
       if (counted == kToTheEnd || digit.divisor != counted || digit.extent > kMaxCount / counted)
-        return invalid_argument("its layout gives an index of axis {} no place, or two", axis);
+        return invalid_argument("its layout gives an index of axis {} no place, or two places",
+                                axis);
       counted *= digit.extent;
     }
     if (extents[axis] == kToTheEnd && counted != kToTheEnd)

@@ -61,7 +61,7 @@ TEST_F(DriverRegistryTest, PathsNameADeviceByNumberOrId) {
 }
 
 TEST_F(DriverRegistryTest, WrongPathsSayWhatThereIs) {
-  EXPECT_EQ(opened("three://3"), "not found: no three device 3: there are 3");
+  EXPECT_EQ(opened("three://3"), "not found: no three device 3: there are 3, numbered from 0");
   EXPECT_EQ(opened("three://sma"),
             "not found: no three device \"sma\": there are big, small, small-2");
   EXPECT_EQ(opened("three://-1"),

@@ -9,8 +9,8 @@ namespace texloom::hal {
 Result<std::shared_ptr<Device>> Driver::open(std::size_t ordinal, const DeviceOptions& options) {
   const std::size_t count = devices().size();
   if (ordinal < count) return open_device(ordinal, options);
-  return make_error(StatusCode::NotFound, "no {} device {}: there {} {}", name(), ordinal,
-                    count == 1 ? "is" : "are", count);
+  return make_error(StatusCode::NotFound, "no {} device {}: there {} {}, numbered from 0", name(),
+                    ordinal, count == 1 ? "is" : "are", count);
 }
 
 Result<std::shared_ptr<Device>> Driver::open_by_id(std::string_view id,
