@@ -14,11 +14,11 @@
 namespace texloom::python {
 namespace {
 
-// Whether a frame does not run the user's code: it runs code of this package, of Python's import
-// system while it imports this package, or of NumPy.
+// Whether a frame runs code of this package, of NumPy, or of Python's import system while it
+// imports this package. Other frames run the user's code.
 bool is_ours(PyFrameObject* frame) {
   // Each directive of a schedule calls this function for several frames, so it copies no text. It
-  // reads an attribute because PyFrame_GetGlobals was added in Python 3.11.
+  // reads the attribute f_globals because PyFrame_GetGlobals exists only since Python 3.11.
   static PyObject* const globals_name = PyUnicode_InternFromString("f_globals");
   static PyObject* const module_name = PyUnicode_InternFromString("__name__");
   const auto globals = py::reinterpret_steal<py::object>(
@@ -123,7 +123,7 @@ void warn_of(const std::string& name, const std::string& message, const std::str
 }  // namespace
 
 void bind_errors(py::module_& m) {
-  // The signature is pybind11's.
+  // pybind11 prescribes this signature.
   // NOLINTNEXTLINE(performance-unnecessary-value-param)
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {

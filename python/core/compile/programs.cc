@@ -1,4 +1,4 @@
-// Programs, lower and build.
+// Binds programs, and the functions lower and build.
 
 #include <pybind11/stl.h>
 
@@ -18,7 +18,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 

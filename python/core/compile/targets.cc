@@ -1,4 +1,4 @@
-// Binds targets: values that schedules and the compiler are given.
+// Binds targets, which schedules and the compiler take as arguments.
 
 #include <pybind11/stl.h>
 
@@ -13,7 +13,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of targets
+using namespace ir;  // the whole file works on targets
 
 namespace {
 
@@ -43,8 +43,8 @@ py::dict target_attributes(const Target& target) {
   return values;
 }
 
-// Whether a tensor in a texture of this scope or layout, if necessary folded, fits an image of the
-// target.
+// Whether a tensor in a texture of this scope or layout fits an image of the target, folded if
+// necessary.
 bool fits_image(const Shape& shape, const std::string& storage, const Target& target) {
   const bool is_layout = storage.ends_with(']');
   const schedule::Storage parsed = schedule::parse_storage(

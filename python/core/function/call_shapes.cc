@@ -9,7 +9,7 @@ namespace texloom::python {
 using ir::Shape;
 
 CallShapes::CallShapes(const compile::CompiledModule& module) {
-  const std::size_t count = module.array_layouts.size();  // without the report of a checked build
+  const std::size_t count = module.array_layouts.size();  // leaves out a checked build's report
   for (std::size_t i = 0; i < count; ++i) {
     const ir::BufferNode& param = *module.program.params[i];
     static_shapes_.emplace_back();
@@ -22,7 +22,7 @@ CallShapes::CallShapes(const compile::CompiledModule& module) {
   plan_.arguments.resize(count);
 }
 
-// `T` is a shape or an optional one.
+// `T` is Shape or std::optional<Shape>.
 template <class T>
 void CallShapes::put_static(std::vector<T>& shapes, Shape StaticShape::* kind) const {
   for (std::size_t i = 0; i < shapes.size(); ++i) {

@@ -34,7 +34,7 @@ class CallShapes {
     ir::Shape of_call, of_kernels;
   };
 
-  // Replaces the shapes of arrays without symbolic extents.
+  // Replaces the shapes of arrays without symbolic extents by their static shapes of this kind.
   template <class T>
   void put_static(std::vector<T>& shapes, ir::Shape StaticShape::* kind) const;
 

@@ -11,7 +11,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR types
+using namespace ir;  // the whole file works on IR types
 
 namespace {
 

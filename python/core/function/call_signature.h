@@ -15,7 +15,7 @@ namespace texloom::python {
 // One argument of a call.
 struct Parameter {
   bool is_array;
-  size_t number;  // among the arrays, or among the numbers (CompiledModule::symbol_arguments)
+  size_t number;  // index among the arrays, or the numbers (CompiledModule::symbol_arguments)
 };
 
 // Checks the arguments of calls. Arrays are counted without the numbers between them. The module
@@ -35,7 +35,7 @@ class CallSignature {
   // The arguments by position; null for outputs that the call leaves out. Fails with
   // WrongArgumentCount for a call that leaves out other arguments, or only some outputs.
   std::vector<py::handle> placed(const py::args& given, const SourceLocation& where) const;
-  // Fails with WrongArgumentCount for an argument that is passed by this name.
+  // Always fails, with WrongArgumentCount: the call passes an argument by this name.
   [[noreturn]] void refuse_keyword(const std::string& name, const SourceLocation& where) const;
 
   // The value as a Texloom array. Fails with NotAnArray for any other value, and with

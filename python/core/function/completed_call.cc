@@ -13,11 +13,11 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR types
+using namespace ir;  // the whole file works on IR types
 
 namespace {
 
-using Shapes = std::vector<std::optional<Shape>>;  // of the arrays; nullopt if it is left out
+using Shapes = std::vector<std::optional<Shape>>;  // nullopt for arrays that are left out
 
 class CompletedCall {
  public:
@@ -100,7 +100,7 @@ class CompletedCall {
   const PyFunction& function_;
   const CallSignature& signature_ = function_.signature;
   const std::vector<py::handle> all_;  // null for outputs that are left out
-  std::vector<py::handle> arrays_;     // the arrays among them
+  std::vector<py::handle> arrays_;     // the arrays among all_
   GivenNumbers numbers_;
   Shapes shapes_;
 };

@@ -1,4 +1,4 @@
-// Calls that pass NumPy arrays, or that leave the outputs out: their arguments on a device.
+// Makes arguments on a device for calls that pass NumPy arrays or leave the outputs out.
 #pragma once
 
 #include <span>

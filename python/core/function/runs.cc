@@ -19,7 +19,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR types
+using namespace ir;  // the whole file works on IR types
 
 namespace {
 
@@ -57,7 +57,8 @@ class BuildWait {
  public:
   explicit BuildWait(const compile::CompiledModule& module) : module_(module) {}
 
-  // Called without the GIL. Returns false after Ctrl-C; the second one ends the process.
+  // Called without the GIL. Returns false after the first Ctrl-C; the second Ctrl-C ends the
+  // process.
   bool goes_on(const runtime::KernelProgress& at) {
     const py::gil_scoped_acquire lock;
     if (auto signal = take_interrupt()) {

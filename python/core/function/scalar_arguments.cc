@@ -8,7 +8,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR types
+using namespace ir;  // the whole file works on IR types
 
 namespace {
 
@@ -44,7 +44,7 @@ double float_value(const py::handle& value, const Named& argument) {
 // The bits of an integer or a bool, as 64 bits.
 int64_t integer_value(const py::handle& value, const Named& argument) {
   const Type type = argument.type;
-  py::detail::make_caster<bool> truth;  // of Python or NumPy
+  py::detail::make_caster<bool> truth;  // accepts bools of Python and NumPy
   if (type.is_bool() && truth.load(value, false)) return static_cast<bool>(truth) ? 1 : 0;
   if (!py::hasattr(value, "__index__")) {
     refuse_kind(value, argument, type.is_bool() ? "a bool" : "an integer");

@@ -45,7 +45,7 @@ class GraphRun {
   // inputs and outputs.
   Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs);
   // Runs `times` times with the inputs of the last run, and waits. Returns the seconds that this
-  // takes. InvalidArgument before the first run.
+  // takes. Fails with InvalidArgument before the first run.
   Result<double> time(int times);
 
  private:

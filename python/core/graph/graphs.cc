@@ -88,7 +88,8 @@ std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& na
   if (graph->number == packages.size()) {
     std::vector<std::string> names;
     for (const runtime::Package& each : packages) names.push_back(each.name);
-    fail(user_location(), Code::UnknownName, fmt::format("it has {}", fmt::join(names, ", ")),
+    fail(user_location(), Code::UnknownName,
+         fmt::format("name one of its graphs: {}", fmt::join(names, ", ")),
          "the file has no graph '{}'", name);
   }
   for (const py::handle& op : operators) throw_if_error(graph->operators.add(operator_of(op)));

@@ -6,7 +6,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 

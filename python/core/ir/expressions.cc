@@ -12,7 +12,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -20,7 +20,8 @@ PyExpr apply(BinaryOp op, const py::handle& a, const py::handle& b) {
   return {schedule::apply(op, to_expr(a), to_expr(b), user_location())};
 }
 
-// The Python truth value of an expression: constants have one, and == and != compare identity.
+// The Python truth value of an expression: a constant is true unless it is 0; == and != compare
+// identity. Other expressions have no truth value.
 bool truth(const PyExpr& e) {
   if (const int64_t* value = int_value(e.node)) return *value != 0;
   if (const auto* n = as<Binary>(e.node)) {
@@ -276,7 +277,7 @@ IterVar thread_axis_of(const std::string& tag, const SourceLocation& where) {
   return make_thread_axis(*parsed, where);
 }
 
-// The domain of a thread axis only informs the script: bind uses the domain of the bound axis.
+// Only scripts read the domain of a thread axis: bind uses the domain of the bound axis.
 PyIterVar thread_axis(const std::string& tag, const py::object& begin, const py::object& end) {
   const IterVar axis = thread_axis_of(tag, user_location());
   if (begin.is_none()) return {axis};
@@ -315,7 +316,7 @@ void bind_functions_of_te(py::module_& m) {
     const SourceLocation where = user_location();
     if (parse_thread_tag(name)) {
       fail(where, Code::BadThreadAxis, fmt::format("use te.thread_axis(\"{}\").var", name),
-           "a variable is named '{}', like the thread index", name);
+           "the variable '{}' has the name of a thread index", name);
     }
     return PyExpr{make_var(name, to_type(dtype), where)};
   });

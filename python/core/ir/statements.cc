@@ -16,7 +16,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -32,7 +32,8 @@ Exprs to_indices(const BufferNode& buffer, const py::object& given) {
   for (Expr& index : indices) {
     if (!index->type.is_integer()) {
       fail(user_location(), Code::BadOperandType, "cast the index to int32 with .astype(\"int32\")",
-           "an index of the buffer '{}' has type {}", buffer.name, to_string(index->type));
+           "an index of the buffer '{}' has type {}, not an integer type", buffer.name,
+           to_string(index->type));
     }
     const bool is_index = index->type.element() == kInt32 || index->type.element() == kInt64;
     if (!is_index) index = make_cast(kInt32.with_lanes(index->type.lanes), index);
@@ -83,8 +84,8 @@ PyStmt store(const Buffer& buffer, const py::object& begin, const py::object& gi
 Expr to_condition(const py::object& given) {
   Expr condition = to_expr(given);
   if (condition->type == kBool) return condition;
-  fail(user_location(), Code::BadOperandType, "write a comparison", "a condition has type {}",
-       to_string(condition->type));
+  fail(user_location(), Code::BadOperandType, "write a comparison",
+       "a condition has type {}, not bool", to_string(condition->type));
 }
 
 Expr to_extent(const Expr& var, const py::object& given) {
@@ -93,7 +94,8 @@ Expr to_extent(const Expr& var, const py::object& given) {
     return make_cast(var->type, arith::simplify(extent));
   }
   fail(user_location(), Code::BadOperandType, "give whole numbers for the ends of the loop",
-       "the extent of the loop '{}' has type {}", as<Var>(var)->name, to_string(extent->type));
+       "the extent of the loop '{}' has type {}, not an integer type", as<Var>(var)->name,
+       to_string(extent->type));
 }
 
 LoopKind loop_kind(const std::string& kind) {
@@ -253,7 +255,7 @@ void bind_statements_of_builder(py::module_& m) {
     d.scope = schedule::parse_storage(scope, "", Shape(), where).scope;
     if (d.scope.texture) {
       fail(where, Code::BadExtern, "pass a tensor in a texture as an input instead",
-           "a statement allocates '{}' in a texture", name);
+           "a statement cannot allocate '{}' in a texture", name);
     }
     d.location = where;
     return PyBuffer{d};

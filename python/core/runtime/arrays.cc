@@ -19,7 +19,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR types
+using namespace ir;  // the whole file works on IR types
 
 namespace {
 
@@ -186,8 +186,8 @@ ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::s
   schedule::Storage storage = array_storage(scope, layout, shape, where);
   const bool is_texture = storage.scope.texture.has_value();
   if (!is_texture && (origin != Pair(0U, 0U) || image)) {
-    fail(where, Code::WrongScope, "leave them out, or give a texture scope",
-         "an array in '{}' has no origin and no image", to_string(storage.scope));
+    fail(where, Code::WrongScope, "leave origin and image out, or give a texture scope",
+         "an array in '{}' cannot have an origin or an image", to_string(storage.scope));
   }
   if (is_texture && !is_texel_type(type)) {
     fail(where, Code::TextureElementType,

@@ -229,13 +229,14 @@ std::vector<runtime::Attribute> attributes_of(const py::dict& given) {
       converted = std::int64_t{PyLong_AsLongLongAndOverflow(number.ptr(), &overflow)};
       if (overflow != 0)
         fail(user_location(), Code::BadArgument, "give a number of 64 bits, or a string",
-             "the attribute '{}' is {}", name.cast<std::string>(),
+             "the attribute '{}' is {}, which does not fit in 64 bits", name.cast<std::string>(),
              py::str(number).cast<std::string>());
     } else if (PyNumber_Check(value.ptr()) != 0) {
       converted = py::float_(py::reinterpret_borrow<py::object>(value)).cast<double>();
     } else {
       fail(user_location(), Code::BadArgument, "give a number or a string",
-           "the attribute '{}' is {}", name.cast<std::string>(), kind_text(value));
+           "the attribute '{}' is {}, not a number or a string", name.cast<std::string>(),
+           kind_text(value));
     }
     attributes.push_back({name.cast<std::string>(), std::move(converted)});
   }

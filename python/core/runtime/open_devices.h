@@ -41,7 +41,7 @@ const std::shared_ptr<hal::Device>& open_device(const PyDevice& device);
 void wait_for(hal::Device& device);
 void wait_for_open_devices();
 
-// Whether long waits are explained on stderr; they are at first. Called with the GIL held.
+// Whether long waits are explained on stderr; true at first. Called with the GIL held.
 bool shows_notices();
 void show_notices(bool enabled);
 

@@ -13,7 +13,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using schedule::Schedule;
 
 namespace {
@@ -23,7 +23,7 @@ schedule::Op operation_in(const py::handle& value) {
   if (py::isinstance<PyTensor>(value)) {
     return schedule::operation_of(value.cast<const PyTensor&>().node);
   }
-  fail(user_location(), Code::BadArgument, "name what te.compute returned, or its .op",
+  fail(user_location(), Code::BadArgument, "pass a tensor that te.compute returned, or its .op",
        "expected a tensor or an operation, not {}", kind_text(value));
 }
 

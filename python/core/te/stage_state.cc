@@ -13,7 +13,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 using schedule::AttachKind;
 using schedule::Schedule;
 

@@ -10,7 +10,7 @@
 
 namespace texloom::python {
 
-using namespace ir;  // the whole file speaks of IR nodes
+using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
@@ -307,7 +307,7 @@ Exprs checked_shape(const py::handle& shape, const std::string& name, const Sour
            is_number ? std::to_string(*value) : to_string(extent));
     }
     if (value == nullptr && extent->type != kInt32) {
-      fail(where, Code::BadShape, "make its variables with te.var(name), which is of int32",
+      fail(where, Code::BadShape, "make its variables with te.var(name), whose dtype is int32",
            "the shape of '{}' has the extent {} of dtype {}", name, to_string(extent),
            to_string(extent->type));
     }

@@ -8,7 +8,7 @@ import onnx
 
 
 def attributes_of(node: onnx.NodeProto) -> dict[str, Any]:
-    """Return the attributes by name: strings decoded, tensors as arrays, graphs as they are."""
+    """Return the attributes by name: strings decoded, tensors as arrays, graphs unchanged."""
     return {each.name: _value_of(each) for each in node.attribute}
 
 

@@ -190,8 +190,8 @@ def compared(
     """Compare one output of a node.
 
     The bound for floating point is the larger of two: the rounding error of `count` additions of
-    numbers of these magnitudes, and four times the other implementation's own error, if the exact
-    value is known.
+    numbers with the given magnitudes, and four times the other implementation's own error, if the
+    exact value is known.
 
     Parameters
     ----------

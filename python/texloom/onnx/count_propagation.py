@@ -120,7 +120,7 @@ def _gathered_by_element(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
-    """Return the output axis of the same extent and the same product of the axes before it."""
+    """Return the output axis of equal extent whose preceding extents have the same product."""
     x = _only(node, 0)
     before, extent = prod(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
     (made,) = outputs
@@ -159,7 +159,7 @@ def _left(node: Node, x: Value, removed: Sequence[int]) -> int:
 
 
 def _along_other(default: int) -> Rule:
-    """Return the rule of operators along an axis that is not the counted one."""
+    """Return the rule of operators that work along an axis other than the counted axis."""
 
     def rule(node: Node, outputs: Sequence[Value]) -> int:
         values = [value for _, value in _counted(node)]

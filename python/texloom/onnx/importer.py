@@ -2,7 +2,7 @@
 
 Each node is converted by the function of its operator type (:mod:`texloom.onnx.converters`). A node
 without a converter is expanded into the function body of the ONNX standard, if there is one. An
-operator whose inputs are all constants is evaluated at once, with the results of a run.
+operator whose inputs are all constants is evaluated at once, and gives the same results as a run.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class Importer:
             return [sizes]
         try:
             return self._emitted(node, inputs, version, scope)
-        except TVMError:  # it may have read an element of an empty tensor
+        except TVMError:  # the converter may have read an element of an empty tensor
             if not any(each is not None and each.is_empty for each in inputs):
                 raise
             outputs = empty_outputs(node, inputs, version, self._inference)
@@ -280,9 +280,9 @@ class Importer:
     def _reasons(self, node: onnx.NodeProto) -> Iterator[None]:
         """Turn exceptions of a converter into reasons for users.
 
-        Exceptions with a reason pass. Others mean a bug of the converter, or a node whose
-        attributes contradict its inputs. In a model with open extents, they mean that the
-        converter needs to know these extents.
+        Exceptions with a reason pass. Other exceptions mean a bug of the converter, or a node whose
+        attributes contradict its inputs. In a model with open extents, other exceptions mean that
+        the converter needs to know these extents.
         """
         try:
             yield

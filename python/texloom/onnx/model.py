@@ -115,7 +115,7 @@ class Model:
     def why_fixed(self) -> Unsupported | None:
         """Why no package serves all sizes, though the model leaves extents open.
 
-        It is known after a package was requested, or if `shapes` name extents.
+        The reason is known after a package was requested, or if `shapes` name extents.
         """
         return self._specializer.why_fixed
 

@@ -138,7 +138,7 @@ _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
 def computed_sizes(
     op: str, inputs: Sequence[Value | None], attributes: Mapping[str, Any], version: int
 ) -> Value | None:
-    """Return the output of a node with open extents as elements of inputs; None if not supported.
+    """Return the output of a node whose inputs have open extents as elements, or None.
 
     Parameters
     ----------

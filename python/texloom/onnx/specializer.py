@@ -42,7 +42,7 @@ class Specializer:
     value_inputs : frozenset of str
         The inputs on whose values kernels depend, as far as imports have found such inputs.
     why_fixed : Unsupported or None
-        Why the model cannot be compiled for all sizes, after this was tried.
+        Why the model cannot be compiled for all sizes; None unless an attempt failed.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Specializer:
                 self.value_inputs |= needs.inputs
 
     def compiled(self) -> list[Specialization]:
-        """Return all specializations that have been compiled; that of packages comes first."""
+        """Return all specializations that have been compiled; the one for packages comes first."""
         made = [self._for_packages, self.for_all_sizes, *self._by_inputs.values()]
         return [each for each in dict.fromkeys(made) if each is not None]
 

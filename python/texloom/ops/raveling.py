@@ -18,7 +18,7 @@ def unraveled(index: Any, extents: Sequence[int]) -> list[Any]:
 
 
 def raveled(indices: Sequence[Any], extents: Sequence[int]) -> Any:
-    """Return the index among all elements, given that along each axis."""
+    """Return the index among all elements, given the index along each axis."""
     made: Any = 0
     for index, extent in zip(indices, extents, strict=True):
         made = made * extent + index

@@ -15,8 +15,8 @@ _BLOCK = 64
 def each_thread(ib: Any, count: int, block_size: int = _BLOCK) -> Iterator[Any]:
     """Run the statements of the ``with`` on `count` threads; ``as`` names a thread's number.
 
-    Blocks have up to `block_size` threads; choose fewer if a thread takes long. Nothing may follow
-    in the builder.
+    Blocks have up to `block_size` threads; choose fewer if a thread takes long. No statement may
+    follow in the builder.
     """
     threads = min(block_size, count)
     block, thread = te.thread_axis("blockIdx.x"), te.thread_axis("threadIdx.x")

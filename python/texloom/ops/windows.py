@@ -172,7 +172,8 @@ class Windows:
     ) -> Tensor:
         """Return `x` with `value` around it, as far as the windows reach, in another dtype.
 
-        There may be more windows than :meth:`counts` returns, and more columns than they reach.
+        There may be more windows than :meth:`counts` returns, and more columns than the windows
+        reach.
         """
         reached = [
             plain((count - 1) * self.strides[axis] + self.reach(axis))

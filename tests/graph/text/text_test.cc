@@ -86,8 +86,8 @@ TEST(GraphText, SymbolsAreNamesAndNoExtentsOfConstants) {
     });
   };
   EXPECT_EQ(faults("  symbol h.0_\n", ""), "");
-  EXPECT_EQ(faults("  symbol \"h h\"\n", ""), "TL3040 nowhere: the name of a symbol is 'h h'");
-  EXPECT_EQ(faults("  symbol min\n", ""), "TL3040 nowhere: the name of a symbol is 'min'");
+  EXPECT_EQ(faults("  symbol \"h h\"\n", ""), "TL3040 nowhere: the symbol name 'h h' is not valid");
+  EXPECT_EQ(faults("  symbol min\n", ""), "TL3040 nowhere: the symbol name 'min' is not valid");
   EXPECT_EQ(faults("  symbol h\n", "  constant c: float32[\"h\"]\n"),
             "TL3040 nowhere: the constant 'c' has an extent that depends on symbols");
 }

@@ -24,7 +24,7 @@ class Emitter(Protocol):
         attributes: dict[str, Any],
         part: str = "",
     ) -> list[Value]:
-        """Add an operator; return its outputs. It is named after the node, followed by `part`."""
+        """Add an operator named after the node, followed by `part`; return its outputs."""
         ...
 
     def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
@@ -123,7 +123,7 @@ class Node:
         raise NeedsValues(value.asked)
 
     def ints(self, index: int) -> list[int]:
-        """Return the elements of a known input as a list of ints; a scalar gives one.
+        """Return the elements of a known input as a list of ints; a scalar gives one int.
 
         Elements that are extents known only at a run are expressions.
         """

@@ -126,7 +126,7 @@ def open_shape(value: onnx.ValueInfoProto) -> tuple[Extent, ...]:
 
 
 def _symbol_name(tensor: str, axis: int, extent: str) -> str:
-    """Return a symbol name for an open extent; one without a name is named after its axis."""
+    """Return a symbol name for an open extent; an extent without a name is named after its axis."""
     name = f"{tensor}_{axis}" if extent == "?" else extent
     name = re.sub(r"\W", "_", name, flags=re.ASCII).strip("_")
     return name if re.match("[A-Za-z]", name) and name not in ("min", "max") else f"extent_{name}"

@@ -131,7 +131,7 @@ def _chosen_of_groups(inputs: Sequence[Any], outputs: Sequence[Any], centered: b
             taken = heap.pop()
             own = _corners(ib, [boxes[image, taken, k] for k in range(4)], centered)
             other = ib.allocate("int32", (1,), name="other", scope="local")
-            other[0] = 0  # the next chosen box to compare with; done + 1: dropped
+            other[0] = 0  # the next chosen box to compare with; done + 1 if dropped
             with ib.while_loop(other[0] < done[0]):
                 index = ib.let("index", chosen[group, other[0]])
                 chosen_box = _corners(ib, [boxes[image, index, k] for k in range(4)], centered)

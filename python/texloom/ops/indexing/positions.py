@@ -1,4 +1,4 @@
-"""Positions that are data; they are kept inside of the tensor."""
+"""Positions that are data, clamped to the extents of the tensor."""
 
 from __future__ import annotations
 

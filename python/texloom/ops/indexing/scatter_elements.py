@@ -1,4 +1,4 @@
-"""Updates of elements, each at its own index, except along an axis, where `indices` replace it.
+"""Updates of elements, each at its own index; `indices` give its index along one axis.
 
 Each element of the result searches for its updates, so that no two threads write the same element;
 of several replacements, the last one counts. Many updates are sorted first. Indices are signed

@@ -16,8 +16,8 @@ VIEW = "view"
 def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """Divide the axes of two shapes into the shortest runs with equal numbers of elements.
 
-    A run of axes is extended if its end would depend on extents that are known only at a run of the
-    kernel.
+    A run of axes is extended if its end would depend on extents that are known only when the kernel
+    executes.
     """
     runs, i, j = [], 0, 0
     while i < len(old) or j < len(new):

@@ -15,8 +15,8 @@ from ..reductions.axes import extents, kept, reduce_over
 def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance over normalized `axes`, which stay with extent 1.
 
-    The variance is the mean of the squared differences from the mean. Both have the type in which
-    elements are accumulated: float32 for elements of 16 bits.
+    The variance is the mean of the squared differences from the mean. Mean and variance have the
+    type in which elements are accumulated: float32 for elements of 16 bits.
     """
     wide = sum_dtype(x.dtype)
     count = value_of(product(extents(x)[a] for a in axes), wide)

@@ -1,4 +1,4 @@
-"""Softmax and its relatives over one or several axes.
+"""Softmax, log-softmax and hardmax over one or several axes.
 
 Exponentials are computed of differences from the greatest element, so that they do not overflow.
 Elements of 16 bits are computed in float32.

@@ -22,12 +22,12 @@ def max_pool(x: Tensor, **windows: Any) -> Tensor:
     x : Tensor
         ``[N, C, *spatial]``.
     **windows
-        As of :meth:`texloom.ops.windows.Windows.of`. Padding never wins.
+        As of :meth:`texloom.ops.windows.Windows.of`. Padding is never the maximum.
 
     Returns
     -------
     Tensor
-        ``[N, C, *windows]`` of the dtype of `x`. A window with a NaN has NaN.
+        ``[N, C, *windows]`` of the dtype of `x`. The maximum of a window with a NaN is NaN.
     """
     slid = Windows.of(**windows)
     own = slid.pad(x, lowest(x.dtype))
@@ -105,8 +105,8 @@ def max_unpool(
     x : Tensor
     indices : Tensor
         int64, of the shape of `x`: positions among the elements of a tensor ``[N, C, *extents]``.
-        Elements whose position is out of range are dropped; of several at one position, any one
-        remains.
+        Elements whose position is out of range are dropped; if several have one position, an
+        arbitrary one of them remains.
     extents : sequence of int
     shape : sequence of int
         ``[N, C, *spatial]``: elements within this shape are kept, and all others are zero.

@@ -161,7 +161,7 @@ def _product(
 def _roles(
     factors: Sequence[tuple[Tensor, tuple[str, ...]]], output: tuple[str, ...]
 ) -> Contraction | None:
-    """Return the axes of a product of two factors, one of which ends with the output's last."""
+    """Return the axes of two factors' product; one factor ends with the output's last label."""
     for (_, labels), (_, others) in zip(factors, reversed(factors), strict=True):
         if len(factors) == 2 and output and labels[-1:] == output[-1:] and output[-1] not in others:
             rows = [axis for axis, each in enumerate(output) if each not in labels]

@@ -214,7 +214,7 @@ class Steps:
         return te.compute((self.count, *self.row), value, name="sequence")
 
     def last(self, rows: Tensor) -> Tensor:
-        """Return the last state, ``[directions, batch, hidden]``, or with the batch first."""
+        """Return the last state, ``[directions, batch, hidden]``, batch first if `batch_first`."""
         directions, batch, hidden = self.row
 
         def value(d: Any, n: Any, j: Any) -> Any:

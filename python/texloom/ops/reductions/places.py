@@ -63,7 +63,7 @@ def _better(greatest: bool, nan_first: bool) -> Callable[[Any, Any], Any]:
 
 
 def _least(dtype: str, greatest: bool) -> Any:
-    """Return the initial value of the search, which no value is worse than."""
+    """Return the initial value of the search; no value is worse."""
     if "float" in dtype:
         return te.const(float("-inf") if greatest else float("inf"), dtype)
     return te.min_value(dtype) if greatest else te.max_value(dtype)

@@ -92,8 +92,8 @@ def grid_sample(
     x : Tensor
         ``[N, C, *image]``.
     grid : Tensor
-        ``[N, *size, axes of the image]``: coordinates from -1 to 1; that of the last axis comes
-        first.
+        ``[N, *size, axes of the image]``: coordinates from -1 to 1; the coordinate along the last
+        axis comes first.
     interpolation : "nearest", "linear" or "cubic"
     outside : "zeros", "border" or "reflection"
         The elements outside of the image.
@@ -147,7 +147,8 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
     Parameters
     ----------
     theta : Tensor
-        ``[N, axes, axes + 1]``: they transform ``[..., height, width, 1]``, last axis first.
+        ``[N, axes, axes + 1]``: the matrices transform ``[..., height, width, 1]``, last axis
+        first.
     size : sequence of int
         The spatial extents of the result.
     align_corners : bool

@@ -27,7 +27,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     root : Tensor
         The stage that the kernel writes: `sums`, or a stage with the axes of `sums` that reads it
         element by element; a single axis of columns of `sums` may stand for several axes of `root`.
-        Stages between both must be inlined.
+        Stages between `sums` and `root` must be inlined.
     target : TargetValue
 
     Returns
@@ -52,7 +52,7 @@ def _processor_tile(sums: Tensor, written: int) -> Tile:
     own_rows = even_rows(rows, roles.rows_per_group)
     # The device's compiler may combine scalar elements into vectors.
     vectors = 16 if lanes == 1 else max(2, ROWS // own_rows)
-    # A tile that is wider than the written stage would be cut, and its vectors with it.
+    # A tile that is wider than the written stage would be cut, and so would its vectors.
     vectors = max(1, min(vectors, written // lanes))
     while lanes > written:
         lanes //= 2

@@ -15,7 +15,7 @@ def contraction_kernels(
 ) -> dict[Tensor, Tensor]:
     """Return the sums of products among stages, and for each the stage that its kernel writes.
 
-    This stage is the output that is computed from the sums, if all stages in between are
+    The written stage is the output that is computed from the sums, if all stages in between are
     element-wise and have no other readers. Otherwise it is the last stage of the chain of
     element-wise single readers that starts at the sums; the chain ends before a stage that another
     kernel writes.
@@ -46,7 +46,7 @@ def _output_of(
 ) -> Tensor | None:
     """Return the only output computed from sums, element by element; None if there is none.
 
-    Stages between both may read the sums and each other several times.
+    Stages between the sums and the output may read the sums and each other several times.
     """
     found, pending = {sums.op: sums}, [sums]
     while pending:

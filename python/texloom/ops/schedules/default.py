@@ -117,7 +117,8 @@ def _reduction(
     """Schedule a reduction, if one thread for each result is not the best choice.
 
     Returns the stage that the kernel writes, and an axis of it where other stages are computed. The
-    stage is the last stage, if it reads only this reduction, and only at its own indices.
+    kernel writes the last stage if that stage reads only this reduction, and only at its own
+    indices.
     """
     is_local = places[tensor.op] == "local"
     if not tensor.op.reduce_axis or (outputs[0] if is_local else tensor).op in texels:
@@ -138,16 +139,17 @@ def schedule_default(
 ) -> Schedule:
     """Return a schedule for any computation, which is correct for all shapes.
 
-    An output becomes a kernel with a thread for each element. So does a reduction, unless the last
-    stage reads only the element at its own indices: then the same thread computes that element, in
-    registers. Any other stage is inlined into its readers, unless it is a large expression that is
-    read several times. Sums of products, and stages computed from them element by element, are
-    computed in tiles; other reductions in lanes, columns or by several threads, where that is
-    faster. A thread of an output in a texture computes a texel.
+    An output becomes a kernel with a thread for each element. A reduction also becomes such a
+    kernel, unless the last stage reads only the element at its own indices: then the thread of the
+    last stage computes that element, in registers. Any other stage is inlined into its readers,
+    unless it is a large expression that is read several times. Sums of products, and stages
+    computed from them element by element, are computed in tiles; other reductions in lanes, columns
+    or by several threads, where that is faster. A thread of an output in a texture computes a
+    texel.
     """
     scope_of = {each.op: scope for each, scope in zip(outputs, scopes[len(inputs) :], strict=False)}
     texels = {op for op, scope in scope_of.items() if is_texture(scope)}
-    # Kernels with an argument in such a layout have channels last.
+    # Kernels have channels last if an argument has channels last.
     last = any(map(is_channels_last, scopes))
     storages = _Storages(scope_of, last, device_of(target))
     s = te.create_schedule([each.op for each in outputs])

@@ -29,7 +29,9 @@ class Places:
             for read in tensor.op.input_tensors
         }
         self._near = self._read_at_own_indices(stages)
-        self._size: dict[te.Operation, int] = {}  # nodes, with inlined stages
+        self._size: dict[
+            te.Operation, int
+        ] = {}  # number of nodes, including those of inlined stages
         self.place = {tensor.op: self._place_of(tensor.op) for tensor in stages}
 
     def _read_at_own_indices(self, stages: Sequence[Tensor]) -> dict[te.Operation, bool]:

@@ -16,10 +16,10 @@ def schedule_scans(
 ) -> set[te.Operation]:
     """Schedule the parts of all scans among the stages; return the stages that are done.
 
-    The initial rows are one kernel. In a step, each update and each reduction is a kernel. So is
-    each stage that a reduction reads, because it would otherwise be computed again for each term.
-    Other stages are inlined into their readers. All kernels are launched once for each row, with
-    one thread for each element, or several for a reduction.
+    The initial rows are one kernel. In a step, each update and each reduction is a kernel. Each
+    stage that a reduction reads is a kernel, too, because it would otherwise be computed again for
+    each term. Other stages are inlined into their readers. All kernels are launched once for each
+    row, with one thread for each element, or several for a reduction.
     """
     scans = [each.op for each in tensors if isinstance(each.op, te.ScanOp)]
     first = {each.op for scan in scans for each in scan.init}

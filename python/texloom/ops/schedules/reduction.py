@@ -38,7 +38,7 @@ def schedule_reduction(
         A reduction, of one value or several.
     root : Tensor
         The stage that the kernel may write: `tensor` itself, or a stage with the same axes that
-        reads `tensor` only at its own indices. Stages between both are inlined.
+        reads `tensor` only at its own indices. Stages between `tensor` and `root` are inlined.
     target : TargetValue
 
     Returns
@@ -99,7 +99,7 @@ def rows_of(tensor: Tensor, target: TargetValue) -> list[IterVar]:
 
 
 def may_be_divided(tensor: Tensor) -> bool:
-    """Whether partial results are possible: each would include a given initial value."""
+    """Whether partial results are possible: each would repeat an initial value, if one is given."""
     body = tensor.op.body[0]
     return body._class == "Reduce" and not list(body.init)
 

@@ -21,8 +21,8 @@ THREADS = 64
 """Threads per block."""
 
 _ACTIVATIONS = "texture[(n, c, h, w) -> rows=(n, c/4, h), cols=(w), lanes=c%4]"
-# For open extents. Such tensors are not folded to the device's limits; so the batch is in the
-# columns, and rows and columns both grow.
+# The layout for open extents. Tensors with open extents are not folded to the device's limits, so
+# the batch is in the columns: rows and columns both grow.
 _OPEN_ACTIVATIONS = "texture[(n, c, h, w) -> rows=(c/4, h), cols=(n, w), lanes=c%4]"
 _WEIGHTS = "texture[(o, i, h, w) -> rows=(o/4), cols=(i, h, w), lanes=o%4]"
 _DTYPES = ("float32", "float16")

@@ -22,14 +22,14 @@ def turns(length: int, inverse: bool = False, dtype: str = "float32") -> NDArray
     length : int
         The root is ``exp(-2j * pi / length)``.
     inverse : bool
-        Whether it is conjugated.
+        Whether the root is conjugated.
     dtype : str
 
     Returns
     -------
     array ``[length, 2, 2]``
-        For each power, the factors from real and imaginary part of a number to those of the
-        product. Each factor is rounded once.
+        For each power, the matrix from real and imaginary part of a number to those of the product.
+        Each factor is rounded once.
     """
     angle = 2 * np.pi * np.arange(length) / length * (1 if inverse else -1)
     cosine, sine = np.cos(angle), np.sin(angle)

@@ -4,7 +4,7 @@ First, each element counts the elements of its run that come before it, which is
 run. Then pairs of adjacent runs are merged: the place of an element is its place in its own run,
 plus the number of elements of the other run that come before it, found by bisection. Each of these
 steps is a kernel with a thread for each element. If only the first elements are wanted, runs keep
-only as many.
+only that number of elements.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _ordered_runs(
 def _count_before(
     ib: Any, keys: Any, row: Any, own: Any, other: Any, earlier: Any, before: Before, count: Any
 ) -> None:
-    """Add 1 if another element comes before this one; of equal elements, the earlier does."""
+    """Add 1 if another element comes before this one; equal elements keep their order."""
     first = ib.let("first", te.if_then_else(earlier, own, other))
     second = ib.let("second", te.if_then_else(earlier, other, own))
     wins = ib.let("wins", before(ib, keys, row, first, second))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 _AXES = "edhw"
 """Names of spatial axes, of which the last ones are used."""
-_MOST = 5  # the most axes of an argument with such a layout
+_MOST = 5  # the most axes of an argument with channels last
 
 
 def _spatial(rank: int) -> list[str]:

@@ -46,7 +46,7 @@ def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | No
 def schedule_joined(
     s: Schedule, stages: Sequence[Tensor], root: Tensor, target: TargetValue
 ) -> IterVar | None:
-    """Schedule a depthwise convolution and its reader as one kernel, if the stages compute these.
+    """Schedule a depthwise convolution and its reader as one kernel, if the stages match.
 
     All other stages than the sums, the stages that sums read, and `root` must be inlined.
     """

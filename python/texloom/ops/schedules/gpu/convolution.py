@@ -74,7 +74,7 @@ def schedule_convolution(s: Schedule, sums: Tensor, root: Tensor, tile: Convolut
     sums : Tensor
         As :func:`texloom.ops.convolution.convolution` computes them.
     root : Tensor
-        The stage that the kernel writes; stages between both must be inlined.
+        The stage that the kernel writes; stages between `sums` and `root` must be inlined.
     tile : ConvolutionTile
 
     Returns

@@ -30,7 +30,7 @@ from .tiles import (
 
 
 def separable_sums(stages: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
-    """Return the sums of both convolutions if this is what the stages compute, else None."""
+    """Return the sums of both convolutions; None if the stages compute anything else."""
     sums = [each for each in stages if Contraction.of(each) is not None]
     if len(sums) != 2 or not _are_separable(*sums):
         return None

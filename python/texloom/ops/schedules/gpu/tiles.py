@@ -21,7 +21,7 @@ from .convolution import ConvolutionTile
 MOST_SUMS = 64
 """The most sums of a thread."""
 _PROCESSORS = 132
-# What a multiprocessor holds at a time.
+# The capacities of a multiprocessor.
 _MOST_BLOCKS = 32
 _MOST_WARPS = 64
 _REGISTERS = 65536
@@ -29,14 +29,14 @@ _SHARED_BYTES = 200000
 _CYCLES_PER_NS = 1.75
 _START_NS = 4400.0
 _SLICE_NS = 240.0  # time to add up slices
-_BYTES_PER_NS = 11500.0  # that all multiprocessors together read from the common cache
+_BYTES_PER_NS = 11500.0  # read by all multiprocessors together from the common cache
 _STEP_CYCLES = 890.0  # latency of a step without multiplications
-_MULTIPLICATION_CYCLES = 1.8 / 4  # throughput: of a multiplication, for a warp
-_WAIT_CYCLES = 1.6  # latency: of a multiplication, for a thread
-_PIXEL_CYCLES = 2.3  # of a load of pixels with one address for all threads of a warp
-_WEIGHT_CYCLES = 6.6  # of a load of weights
-_DEPTHWISE_CYCLES = 6.0  # of a load in a depthwise convolution
-_PIXEL_SHARE = 2.7  # windows overlap: how often a block reads each pixel
+_MULTIPLICATION_CYCLES = 1.8 / 4  # throughput of a multiplication, for a warp
+_WAIT_CYCLES = 1.6  # latency of a multiplication, for a thread
+_PIXEL_CYCLES = 2.3  # cost of a load of pixels with one address for all threads of a warp
+_WEIGHT_CYCLES = 6.6  # cost of a load of weights
+_DEPTHWISE_CYCLES = 6.0  # cost of a load in a depthwise convolution
+_PIXEL_SHARE = 2.7  # how often a block reads each pixel, since windows overlap
 _KEPT_ROWS = 1.3  # the slowdown of kernels that keep the pixels of all rows of a filter
 _CUT = 2.4  # the slowdown of multiplications in tiles that reach beyond the output
 
@@ -49,7 +49,7 @@ class BlockLimits:
     ----------
     threads : int
     floats : int
-        Capacity of its shared memory.
+        Capacity of the block's shared memory, in floats.
     """
 
     threads: int = 512
@@ -168,8 +168,8 @@ def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Convolut
 def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterator[ConvolutionTile]:
     """Yield the tiles from which :func:`tile_for` chooses.
 
-    There are none for 3 inputs and 8 outputs, for example: few output channels make blocks of few
-    threads, and the input channels cannot be divided among more threads.
+    There are no candidates for 3 inputs and 8 outputs, for example: few output channels make blocks
+    of few threads, and the input channels cannot be divided among more threads.
     """
     lanes = lanes_of(shape.outputs)
     down = [n for n in (1, 2, 4, 7) if n <= shape.rows]

@@ -12,7 +12,7 @@ def schedule_channels_last(
     s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`."""
-    del target  # tiles of a processor fit into any
+    del target  # tiles of processors suit every target
     tile = PixelTile.of(sums, root)
     assert tile is not None
     return schedule_convolution(s, sums, root, tile)
@@ -20,7 +20,7 @@ def schedule_channels_last(
 
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution; None if it has no tile."""
-    del target  # tiles of a processor fit into any
+    del target  # tiles of processors suit every target
     tile = PixelTile.of(sums, output)
     rank = len(sums.op.input_tensors[1].shape)
     return None if tile is None else blocked_weight_layout(rank, tile.channels)

@@ -29,7 +29,7 @@ def schedule_convolution(
     sums : Tensor
         As :func:`texloom.ops.convolution.convolution` computes them.
     root : Tensor
-        The stage that the kernel writes; stages between both must be inlined.
+        The stage that the kernel writes; stages between `sums` and `root` must be inlined.
     tile : PixelTile
 
     Returns

@@ -75,7 +75,7 @@ def tile_for(columns: int, channels: int, is_depthwise: bool = False) -> PixelTi
 
 
 def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
-    """Return the cost of a step for all tiles of a row: products or loads, two of which overlap.
+    """Return the cost of a step for all tiles of a row: products, or loads if they take longer.
 
     Tiles that reach beyond the row compute unused elements, and test for them.
     """
