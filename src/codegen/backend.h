@@ -39,7 +39,8 @@ const Backend& backend_of(ir::TargetKind kind);
 // Finds the backend of a kind by its name, such as "metal"; null if there is none.
 const Backend* find_backend(std::string_view kind);
 // The first backend that serves the device class and emits one of the driver's formats. If no
-// backend does, the driver interprets kernels: then the first backend that serves the class.
+// backend does, the driver interprets kernels: then returns the first backend that serves the
+// class.
 const Backend& backend_for(ir::DeviceClass device_class,
                            std::span<const KernelFormat> formats_of_driver);
 

@@ -18,8 +18,8 @@ ComputedArrays computed_arrays(const lower::Lowering& lowering);
 // * Write: an output, which is computed and written;
 // * ReadWrite: an input that is also written;
 // * Read: not written by any kernel.
-// An array of which it is unknown whether it is computed counts as an input if a kernel reads it,
-// although the array may hold partial results of a reduction.
+// If it is unknown whether the program computes an array, the array counts as an input if a kernel
+// reads it, although it may hold partial results of a reduction.
 std::vector<ir::Access> array_accesses(const ir::Program& program, const ComputedArrays& computed);
 
 }  // namespace texloom::compile

@@ -60,8 +60,8 @@ lower::Lowering lower_to_kernels(const SourceProgram& program, const CompileOpti
     fail(
         options.location, Code::BadArguments,
         "use the schedule that the program was made from, or texloom-opt, which runs single passes",
-        "the program '{}' is at stage {}, but programs are compiled from stage te, flattened or "
-        "kernels",
+        "the program '{}' is at stage {}, but only programs at stage te, flattened or "
+        "kernels can be compiled",
         program.state->program.name, to_string(stage));
   }
   lower::Lowering lowering = schedule_of(program, options);
@@ -130,8 +130,8 @@ CompiledModule emit_kernels(lower::Lowering legalized, Interruption interruption
   return module;
 }
 
-// Does not lower a program of kernels again, unless index tests are wanted, which can be added only
-// to a schedule.
+// Lowers a program of kernels again only if index tests are wanted, since they can be added only to
+// a schedule.
 lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& options,
                            Interruption interruption) {
   if (program.state->program.stage == ProgramStage::Kernels && !checks_indices(program, options)) {

@@ -121,7 +121,7 @@ class PlanMaker {
   uint32_t add_temporary(const Buffer& buffer) {
     temporaries_.push_back(buffer);
     plan_.temporaries.push_back(spec_of(*buffer, symbols()));
-    // Only arrays of callers need a layout, and textures whose size follows from their layout.
+    // Only arrays of callers, and textures whose size follows from their layout, need a layout.
     if (!buffer->is_symbolic()) plan_.temporaries.back().layout = {};
     return static_cast<uint32_t>(temporaries_.size() - 1);
   }

@@ -52,7 +52,7 @@ VariantNeeds features_of(const Program& program, const Target& target) {
       see(param.buffer ? param.buffer->type : param.scalar->type);
       if (param.buffer && param.buffer->is_texture()) needed.require(kImages);
     }
-    // All other values are computed from the values that these nodes give, in their types.
+    // All other values are computed from the results of these nodes, in the same types.
     walk(
         kernel.body, [&](const Load& n) { see(n.type); },
         [&](const TextureLoad& n) { see(n.type); }, [&](const Cast& n) { see(n.type); },

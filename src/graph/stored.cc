@@ -77,7 +77,8 @@ Stored stored_argument(const lower::Lowering& program, std::size_t argument,
     const schedule::Stage& stage = program.schedule.stage(*id);
     if (stage.transform)
       fail(where, Code::BadLayout, "give it a layout= instead",
-           "transform_layout reshapes '{}', an argument of a graph's node", stage.name());
+           "transform_layout cannot reshape '{}': it is an argument of a graph's node",
+           stage.name());
     storage = {stage.scope.value_or(StorageScope{}), stage.layout};
   }
   if (given.declaration) storage = {given.declaration->scope, given.declaration->layout};

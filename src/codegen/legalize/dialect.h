@@ -104,8 +104,8 @@ struct Dialect {
   // The alignment in bytes of arguments and of arrays that threads share: a vector up to that size
   // is accessed at once if its index is a multiple of its lanes.
   int64_t alignment = 16;
-  // The alignment in bytes of a thread's own arrays, which compilers keep in registers. They keep
-  // whole vectors only if all accesses of the array are of whole vectors.
+  // The alignment in bytes of a thread's own arrays, which compilers keep in registers. Compilers
+  // keep whole vectors only if all accesses of the array are of whole vectors.
   int64_t private_alignment = 16;
   // Help for users whose program needs a type that the language lacks.
   std::string_view without_float64 = "compute it in float32, or for a target with -float64=1";

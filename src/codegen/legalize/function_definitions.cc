@@ -89,7 +89,8 @@ FunctionDefinition erf() {
       z < double{0.7F}, central, select(is_nan(x), x, make_call(Intrinsic::Copysign, {tail, x}))));
 }
 
-// The exponent a * a is `square`, rounded, and `rest`, its rounding error: twice the digits of x.
+// The exponent a * a is the sum of `square`, which is rounded, and `rest`, its rounding error. The
+// sum has twice the digits of x.
 FunctionDefinition erfc() {
   FunctionBuilder f;
   const Expr x = f.parameter("x");
@@ -112,7 +113,7 @@ FunctionDefinition erfc() {
 
 // x = k * log(2) + r
 FunctionDefinition expm1() {
-  constexpr double kMost = 88.73F, kLeast = -17.4F;  // beyond them, infinity and -1
+  constexpr double kMost = 88.73F, kLeast = -17.4F;  // beyond: infinity and -1
   FunctionBuilder f;
   const Expr x = f.parameter("x");
   const Expr is_between = both(x >= number(kLeast), x <= number(kMost));

@@ -13,8 +13,9 @@ using ir::Stmt;
 
 namespace {
 
-// In stores. The schedule has already unrolled a body of this length. NVIDIA's compiler would
-// unroll it further, and then a thread's 128 sums would leave no registers for values loaded ahead.
+// The number of stores in a long loop body. The schedule has already unrolled such a body. NVIDIA's
+// compiler would unroll it further, and then a thread's 128 sums would leave no registers for
+// values loaded ahead.
 constexpr int64_t kLongBody = 32;
 
 // Asks for unrolling only if the number of iterations is known: compilers warn of loops that they

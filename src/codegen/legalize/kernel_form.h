@@ -22,12 +22,12 @@ struct KernelForm {
   std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // accessed arrays
   std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all loops
   // Parameters that threads of a block may read after other threads wrote them. Barriers fence
-  // these parameters. They are not `restrict`: it would be true of each single thread, but PoCL 3.1
-  // would move reads before the barrier.
+  // these parameters. They are not `restrict`: although each single thread would satisfy
+  // `restrict`, PoCL 3.1 would move reads before the barrier.
   std::unordered_set<const ir::BufferNode*> exchanged;
-  // Guards around all that follows in the kernel, printed as an early return unless the guard
-  // holds, to keep the body flat. Excludes guards around barriers, at which other threads would
-  // wait, and guards around a single store.
+  // Guards around everything that follows in the kernel. They are printed as early returns, which
+  // keep the body flat. Excludes guards around barriers, at which other threads would wait, and
+  // guards around a single store.
   std::unordered_set<const ir::StmtNode*> returns;
 
   ArrayForm array(const ir::Buffer& buffer) const {

@@ -155,7 +155,7 @@ class LaneSplitter {
     return make_pack(std::move(elements));
   }
 
-  // One lane of a vector that has not been rewritten, at an index that has been.
+  // One lane of a vector that has not been rewritten, at an index that has been rewritten.
   Expr lane(const Expr& e, const Expr& index) {
     if (e->type.is_scalar()) return expr(e);
     const std::pair key{e.get(), index.get()};

@@ -7,7 +7,7 @@
 namespace texloom::codegen {
 
 // Purpose: computes a vector lane by lane if the dialect cannot compute it as a whole:
-//   * vectors with a number of lanes that the dialect lacks, and vectors of bools if it has none;
+//   * vectors with a number of lanes that the dialect lacks, and unsupported vectors of bools;
 //   * loads and stores of elements that are not consecutive, and Ramps that are not an index;
 //   * sines, cosines and tangents, if those of vectors are not exact;
 //   * one lane of a vector at an index that is not constant;

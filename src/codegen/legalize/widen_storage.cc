@@ -62,7 +62,7 @@ Expr float_of_wide_integer(const Expr& value) {
   return make_cast(ir::kFloat32.with_lanes(type.lanes), make_select(is_small, value, exact));
 }
 
-// The value that rounded() took, or the value itself.
+// The operand of rounded(), if the value is its result; otherwise the value itself.
 Expr unrounded(const Expr& value) {
   const auto* widened = as<ir::Cast>(value);
   const auto* narrow = widened == nullptr ? nullptr : as<ir::Cast>(widened->value);
@@ -127,7 +127,7 @@ class StorageWidener {
     check_type(element, where);
     if (buffer->is_texture() || dialect_.has_memory(element)) return;
     fail(where, Code::UnsupportedType, "store it as int32 or float32",
-         "{} has no {} in memory, whose elements have at least {} bits", dialect_.name,
+         "{} has no {} in memory: its elements in memory have at least {} bits", dialect_.name,
          to_string(element), dialect_.storage_bits);
   }
 
@@ -174,7 +174,7 @@ class StorageWidener {
     return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt, e->type.element()) : rebuilt;
   }
 
-  // Half functions may be off by 2 ulp, and OpenCL C has no native_ ones.
+  // Half functions may be off by 2 ulp, and OpenCL C has no native_ functions of half.
   Expr call(const ir::Call& n, const Expr& self) {
     const bool rounds_well = is_exact(n.function) || n.function == Intrinsic::Sqrt;
     if (!n.type.is_half() || is_widened(n.type) || rounds_well) return operation(self);
@@ -196,8 +196,8 @@ class StorageWidener {
     if (!is_narrow(n.type)) return make_cast(n.type, value);
     if (!n.type.is_half()) return bfloat(n, value);
     // Rounds only once: float64 is not rounded to float32 first. Integers are converted to float32
-    // first: OpenCL C does not define the conversion of large integers to half, but that of large
-    // floats. The integers that float32 cannot represent exceed the largest float16.
+    // first: OpenCL C defines the conversion of large floats to half, but not of large integers.
+    // The integers that float32 cannot represent exceed the largest float16.
     const Type from = value->type.element();
     const Expr number =
         from.is_float() ? value : make_cast(ir::kFloat32.with_lanes(n.type.lanes), value);
@@ -262,7 +262,8 @@ class StorageWidener {
 
 namespace {
 
-// `digits` of the significand, the hidden one included; `max_exponent` of the largest number.
+// `digits`: the digits of the significand, with the hidden digit; `max_exponent`: the exponent of
+// the largest number.
 double nearest_of(double value, int digits, int max_exponent) {
   if (!std::isfinite(value) || value == 0) return value;
   const int exponent = std::max(std::ilogb(value), 1 - max_exponent);

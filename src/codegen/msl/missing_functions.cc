@@ -29,9 +29,9 @@ constexpr auto kFunctions = std::to_array<Function>({
   return as_type<float>((x < y) == (x > 0.0f) ? bits + 1 : bits - 1);
 }
 )"},
-    // From the function in 1..2, by the recurrence. `high + low` is the product of the factors,
-    // with twice the digits of float32. After 20 factors, the product so far moves to `other`: a
-    // product of 42 factors could overflow.
+    // Computes the function from its value in 1..2, by the recurrence. `high + low` is the product
+    // of the factors, with twice the digits of float32. After 20 factors, the product so far moves
+    // to `other`: a product of 42 factors could overflow.
     {"tl_tgamma", 1, R"(float tl_tgamma(float x) {
   if (x != x || x == INFINITY) return x;
   if (x == 0.0f) return copysign(INFINITY, x);

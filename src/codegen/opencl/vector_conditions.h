@@ -5,8 +5,9 @@
 
 namespace texloom::codegen::opencl {
 
-// Purpose: brings vectors of bools into the form that OpenCL C supports. There a comparison of
-//   vectors gives integers as wide as the operands, 0 or -1, and select() takes a condition as wide
+// Purpose: brings vectors of bools into the form that OpenCL C supports. In OpenCL C, a comparison
+// of vectors gives integers as wide as the operands, 0 or -1, and select() takes a condition as
+// wide
 //   as its values. Therefore a vector of bools that is the condition of a Select gets the width
 //   that this Select needs: integer operands of another width are converted before the comparison;
 //   other results become integers that are compared with 0. Elsewhere vectors of bools become

@@ -49,7 +49,7 @@ class ComputationParser {
     for (const Name& each : inputs) {
       made.inputs.push_back(tensor(all, each));
       if (schedule::operation_of(made.inputs.back())->is_placeholder()) continue;
-      reader_.wrong(each.name.token, "name placeholders", "the input {} is computed",
+      reader_.wrong(each.name.token, "list only placeholders as inputs", "the input {} is computed",
                     each.name.token.text);
     }
     check_placeholders(all, made.inputs);

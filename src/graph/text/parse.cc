@@ -246,7 +246,7 @@ class GraphParser {
       const Token first = reader_.peek();
       list.push_back(node());
       if (list.back().members.empty() && list.back().alternatives.empty()) continue;
-      reader_.wrong(first, "give its node the alternatives, and all members",
+      reader_.wrong(first, "give alternatives and nested members to its node instead",
                     "the member {} is not a single operator", list.back().name);
     }
     return list;
@@ -294,7 +294,7 @@ class GraphParser {
                            std::from_chars(begin, begin + 2, value, 16).ptr == begin + 2;
       if (!is_pair)
         reader_.wrong(digits.token, "write two hexadecimal digits for each byte",
-                      "{} is not a text of bytes", digits.token.text);
+                      "{} is not a sequence of bytes", digits.token.text);
       bytes.push_back(static_cast<std::byte>(value));
     }
     return bytes;

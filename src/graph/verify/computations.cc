@@ -49,8 +49,10 @@ void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink
     error("leave out the word joins, or join its inputs only",
           fmt::format("does not join its inputs along axis {}", *node.joins_along));
   if (const Pattern pattern = pattern_of(own); node.pattern && *node.pattern < pattern)
-    error("give the pattern of the computation, or a later one of the list of patterns",
-          fmt::format("is {}, not {}", to_string(pattern), to_string(*node.pattern)));
+    error(
+        "give the pattern of the computation, or one after it in this list: elementwise, "
+        "broadcast, injective, reduction, contraction, opaque",
+        fmt::format("is {}, not {}", to_string(pattern), to_string(*node.pattern)));
   for (const std::size_t input : inputs_in_indices(own)) {
     if (std::ranges::find(node.coordinates, input) == node.coordinates.end())
       error("list it among the coordinates",

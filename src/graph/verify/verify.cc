@@ -124,7 +124,7 @@ class Verifier {
         error({}, "give each symbol a name of its own", "two symbols are called '{}'", symbol);
       if (!is_symbol_name(symbol))
         error({}, "use letters, digits, points and underscores, a letter first",
-              "the name of a symbol is '{}'", symbol);
+              "the symbol name '{}' is not valid", symbol);
     }
     for (const runtime::SizeCondition& condition : graph_.conditions) {
       if (!is_known(condition.left) || !is_known(condition.right))
@@ -143,8 +143,8 @@ class Verifier {
         error({}, "add its symbols to the graph",
               "an extent of the tensor '{}' depends on a symbol that the graph lacks", tensor.name);
       if (!number && tensor.role == TensorRole::Constant)
-        error({}, "give numbers", "the constant '{}' has an extent that depends on symbols",
-              tensor.name);
+        error({}, "give it extents that are numbers",
+              "the constant '{}' has an extent that depends on symbols", tensor.name);
     }
   }
 
@@ -225,7 +225,7 @@ class Verifier {
                             elements_of(tensor(node.outputs[0]).shape));
     if (!fits)
       error(node.location,
-            "let it be injective and have one input, of as many elements of the same type",
+            "give it the pattern injective, and one input with as many elements of the same type",
             "the view '{}' cannot have the elements of its input", node.name);
   }
 
@@ -270,11 +270,11 @@ class Verifier {
         error(node.location, "give each a name of its own",
               "two alternatives of the node '{}' are called '{}'", node.name, alternative.name);
       if (alternative.cost && !(*alternative.cost >= 0 && std::isfinite(*alternative.cost)))
-        error(node.location, "give nanoseconds, or leave the cost out",
+        error(node.location, "give nonnegative, finite nanoseconds, or leave the cost out",
               "the alternative '{}' of the node '{}' costs {}", alternative.name, node.name,
               *alternative.cost);
       if (!(alternative.fold_share >= 0))
-        error(node.location, "give a share of the cost, such as 0.005",
+        error(node.location, "give a nonnegative share of the cost, such as 0.005",
               "the fold share of the alternative '{}' of the node '{}' is {}", alternative.name,
               node.name, alternative.fold_share);
       check_arguments(node, alternative);
@@ -333,9 +333,9 @@ class Verifier {
       agrees = agrees && (value != nullptr) == number.has_value() && (!number || *number == *value);
     }
     if (agrees) return;
-    error(node.location, "make both the same", "{} takes {}[{}] for '{}', which is {}", what,
-          ir::to_string(argument->type), fmt::join(shape, ", "), tensor.name,
-          text_of(tensor.type, tensor.shape));
+    error(node.location, "give the argument and the tensor the same type and shape",
+          "{} takes {}[{}] for '{}', which is {}", what, ir::to_string(argument->type),
+          fmt::join(shape, ", "), tensor.name, text_of(tensor.type, tensor.shape));
   }
 
   // Checks a concatenation, or an operator with `joins_along`, whose parts may have other types.

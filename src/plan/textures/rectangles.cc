@@ -38,8 +38,9 @@ Status check(std::span<const Rectangle> items) {
       return invalid_argument("item {}: lives from {} to {}, but 0 <= first <= last must hold", i,
                               item.lifetime.first, item.lifetime.last);
     if (item.width < 1 || item.height < 1 || item.width > RectangleLimits::kNone / item.height)
-      return invalid_argument("item {}: {}x{} texels are too few or too many", i, item.width,
-                              item.height);
+      return invalid_argument(
+          "item {}: {}x{} texels are not between 1 and the most that can be planned", i, item.width,
+          item.height);
   }
   return {};
 }

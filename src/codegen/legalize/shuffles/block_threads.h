@@ -35,7 +35,8 @@ class BlockThreads {
   // `other - thread` for two thread numbers; nullopt if they are in different SIMD-groups.
   std::optional<int64_t> distance_in_simd_group(int64_t thread, int64_t other) const;
   // The distance from each thread to the first of the threads that differ from it only in these
-  // dimensions: that thread's number minus its own, as an expression and by the thread's number.
+  // dimensions: the number of the first thread minus the thread's own number. One function returns
+  // an expression, the other the distances by thread number.
   ir::Expr distance_to_first(const std::array<bool, 3>& dimensions) const;
   std::vector<int64_t> distances_to_first(const std::array<bool, 3>& dimensions) const;
 

@@ -21,7 +21,7 @@ struct CombinationResult {
 };
 
 // Between the tree's last barrier and CombinationResult::end, statements may access the tree's
-// buffers only to load elements that the last step stores; otherwise nullopt.
+// buffers only to load elements that the last step stores; otherwise the result is nullopt.
 std::optional<CombinationResult> combination_result(const ir::Stmts& statements,
                                                     const CombinationTree& tree,
                                                     const BlockThreads& threads,

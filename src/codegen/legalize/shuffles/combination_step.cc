@@ -77,7 +77,7 @@ class StepReader {
   const PartOwners& owners_;
   CombinationStep step_;
   std::unordered_set<const BufferNode*> stored_;
-  std::set<std::optional<int64_t>> distances_;  // nullopt: to another SIMD-group
+  std::set<std::optional<int64_t>> distances_;  // nullopt for a thread of another SIMD-group
 };
 
 }  // namespace

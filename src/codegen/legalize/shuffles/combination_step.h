@@ -25,7 +25,8 @@ struct CombinationStep {
   std::optional<int64_t> offset;
 };
 
-// Reads the statement as a step; nullopt if it is none, or may access anything but parts.
+// Reads the statement as a step; nullopt if the statement is no step, or may access anything but
+// parts.
 std::optional<CombinationStep> combination_step(const ir::Stmt& s, const BlockThreads& threads,
                                                 const PartOwners& owners);
 

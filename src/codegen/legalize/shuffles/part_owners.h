@@ -42,7 +42,7 @@ class PartOwners {
   PartOwners(const BlockThreads& threads, ThreadIndex own);
 
   const BlockThreads& threads_;
-  ThreadIndex own_;                              // of the element of each thread
+  ThreadIndex own_;                              // the index of each thread's element
   std::unordered_map<int64_t, int64_t> owners_;  // the thread's number, by element
   std::unordered_set<const ir::BufferNode*> buffers_;
 };

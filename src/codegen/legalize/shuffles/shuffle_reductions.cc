@@ -174,7 +174,7 @@ void shuffle_reductions(Kernel& kernel, const Target& target, const Dialect& dia
   Kernel shuffled = kernel;
   shuffled.body = TreeShuffler(trees, width).stmt(kernel.body);
   shuffled.body = lower::drop_barriers(shuffled);
-  // Private parts take memory.
+  // Private parts take memory, so they may exceed the target's limits.
   if (exceeded_limits(shuffled, target).empty()) kernel = std::move(shuffled);
 }
 
