@@ -15,8 +15,8 @@
 namespace texloom::graph {
 
 struct Assembly {
-  // Its arguments are the graph's inputs, then the graph's outputs. It has no workspace if the
-  // graph has symbols.
+  // The plan's arguments are the graph's inputs, then the graph's outputs. The plan has no
+  // workspace if the graph has symbols.
   runtime::LaunchPlan plan;
   std::vector<std::optional<std::uint32_t>> nodes;      // by outermost step
   std::vector<std::size_t> invocations;                 // by outermost step

@@ -32,8 +32,8 @@ namespace texloom::graph {
 struct GraphOptions {
   StoragePreference storage = StoragePreference::Any;
   CostModel model = {};
-  // Costs that were measured or follow from measurements. If it is empty, `model` gives the cost of
-  // each alternative that declares none.
+  // Costs that were measured or follow from measurements. If `costs` is empty, `model` gives the
+  // cost of each alternative that declares none.
   CostSource costs = {};
   ChoiceRules rules = {};
   // Sites that need not be compiled again; compile_graph() adds the sites that it compiles. Null:
@@ -78,12 +78,12 @@ struct GraphSummary {
   std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
   std::optional<double> small_gain;     // of textures that are not used (graph/scopes/decide.h)
   std::vector<Run> runs;
-  double cost = 0;                 // nanoseconds; with folds, of the second choice
+  double cost = 0;                 // nanoseconds; with folds, the cost of the second choice
   double lower_bound = 0;          // a lower bound of every choice with these folds
   bool costs_are_default = false;  // the default model gave all costs, and no source gave any
   std::size_t call_sites = 0;      // invocations of compiled kernels, conversions among them
   std::size_t signatures = 0;      // different signatures of these call sites
-  // Launches and calls in a run; a call site may have several. 0 if symbols decide.
+  // Launches and calls in a run; a call site may have several. 0 if the number depends on symbols.
   std::int64_t launches = 0;
   // If the graph has symbols, tensors whose sizes depend on symbols do not count in these bytes.
   std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory

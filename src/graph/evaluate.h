@@ -17,8 +17,8 @@ using Elements = std::shared_ptr<const std::vector<std::byte>>;
 // The outputs of a computation for these inputs, in the arithmetic of the interpreter
 // (ir/interpret/value.h): operations are executed as they are written, without a schedule.
 //
-// nullopt if it takes more than `max_steps` steps of the interpreter, has symbols, calls foreign
-// functions, or if an element of an output is undefined.
+// nullopt if the computation takes more than `max_steps` steps of the interpreter, has symbols,
+// calls foreign functions, or if an element of an output is undefined.
 std::optional<std::vector<Elements>> evaluated(const Computation& computation,
                                                const std::vector<Elements>& inputs,
                                                std::int64_t max_steps);

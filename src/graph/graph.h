@@ -18,9 +18,9 @@
 //
 // The extents of tensors are numbers, or expressions of the graph's *symbols*, which each run gives
 // values. Programs have symbols of their own: if an argument's extent is a single symbol, the
-// extent of the tensor in the graph is its value; other symbols are those of the graph by the same
-// names. Tensors of such extents are row-major buffers, or textures of open layouts
-// (ir/layout/layout.h), which are not folded.
+// symbol's value is the extent of the tensor in the graph; other symbols are symbols of the graph,
+// with the same names. Tensors whose extents depend on symbols are row-major buffers, or textures
+// of open layouts (ir/layout/layout.h), which are not folded.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ struct Alternative {
   std::vector<ir::StorageScope> scopes = {};
   // In nanoseconds; if it is absent, the cost model estimates the cost.
   std::optional<double> cost = {};
-  // The share of the cost by which each folded texture among its arguments raises it.
+  // Each folded texture among the arguments raises the cost by this share.
   double fold_share = 0.005;
   // If its kernels cannot be compiled: drop the alternative instead of refusing the graph.
   bool may_fail = false;
@@ -78,7 +78,7 @@ struct Node {
   std::string op;    // the name of its computation, for readers: "conv2d"
   std::vector<TensorId> inputs, outputs;
   std::vector<runtime::Attribute> attributes = {};
-  // At least one; none of a concatenation, nor of an operator that is not scheduled yet.
+  // At least one. Concatenations and operators that are not scheduled yet have none.
   std::vector<Alternative> alternatives = {};
   std::optional<runtime::OperatorCall> call = {};  // set for a custom operator
   std::optional<std::size_t> concat_axis = {};     // set for a concatenation

@@ -1,4 +1,4 @@
-// Computations that only move elements in memory, or not even that.
+// Computations that only move elements in memory, or leave them in place.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Tasks: the operators of graphs as they are scheduled, measured and tuned, each without its graph.
 //
-// A task has all that decides which kernels an operator may have, and which one is fast: a
+// A task has all facts that decide which kernels an operator may have, and which kernel is fast: a
 // computation, where its operands are stored, and a target. It does not depend on the graph: equal
 // operators of several networks are one task. It has a text form (docs/text_form.md) and an
 // identity, under which tuners can store measurements.
@@ -45,7 +45,7 @@ Task task_of(const Graph& graph, const Node& node, const TaskRules& rules);
 
 // "task target="opencl" operands=(row_major, constant, any)", then the computation.
 std::string to_string(const Task& task);
-// The inverse. Throws a UserError with SyntaxError or BadText.
+// The inverse of to_string(). Throws a UserError with SyntaxError or BadText.
 Task parse_task(std::string_view text, std::string_view file);
 
 // A digest of the task's text, as 32 hexadecimal digits. It is equal in all processes, and in all

@@ -17,7 +17,7 @@ namespace texloom::codegen {
 // Ensures: stage legalized; no arithmetic of bools, and no cast to bool. Only a remainder by 0 is
 //   undefined.
 // Order: after widen_storage, whose casts and comparisons are part of the arithmetic; where a
-// language promotes, after make_promotions_explicit, whose wider types need fewer replacements.
+//   language promotes, after make_promotions_explicit, whose wider types need fewer replacements.
 // Example:
 //   floordiv(i + 3, 4)     ->    (i + 3) / 4               i a loop variable
 //   floormod(i - 1, 4)     ->    (i - 1) & 3

@@ -13,7 +13,7 @@ namespace {
 
 using ir::Expr;
 
-// A number (`shift`), or a * x + b if it has data.
+// A number (`shift`), or a * x + b if the value depends on the data x.
 struct Value {
   bool has_data = false;
   Affine affine = {.factor = 0, .shift = 0};

@@ -92,11 +92,11 @@ class Folding {
   }
 
  private:
-  // The operators that compute the input of a scaling node: one that computes sums, then operators
-  // that only move elements.
+  // The operators that compute the input of a scaling node: an operator that computes sums, then
+  // operators that only move elements.
   struct Source {
     std::size_t sums = 0;  // the node that computes the sums
-    std::size_t last = 0;  // the last node that moves their elements, or `sums`
+    std::size_t last = 0;  // the last node that moves elements of sums, or `sums`
     std::size_t axis = 0;  // the axis of channels in the output of `last`
     WeightedSums weights;
   };

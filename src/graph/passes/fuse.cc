@@ -19,7 +19,8 @@ using NodeId = std::size_t;  // an index into Graph::nodes
 // Operators that become one. Only the output of the last one may be read by other operators.
 using Group = std::set<NodeId>;
 
-// Whether the node is an operator that may be a member. A view that needs no kernel may not.
+// Whether the node is an operator that may be a member. A view that needs no kernel may not be a
+// member.
 bool is_single(const Graph& graph, const Node& node) {
   return node.pattern && *node.pattern != Pattern::Opaque && node.outputs.size() == 1 &&
          node.members.empty() && node.alternatives.empty() &&
@@ -72,8 +73,8 @@ class Fusion {
   }
 
  private:
-  // Merges a group that computes an input of this group, if the rules allow one. Tries the group
-  // that is computed last first: it is on the longest path. So a residual addition joins the
+  // Merges a group that computes an input of this group, if the rules allow that. First tries the
+  // group that is computed last, which is on the longest path. So a residual addition joins the
   // convolution before it, not the operator where the residual connection starts.
   bool take_in_one(Group& group) {
     std::vector<TensorId> inputs = inputs_of(group);

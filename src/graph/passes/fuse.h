@@ -4,11 +4,12 @@
 
 namespace texloom::graph {
 
-// Purpose: makes one operator of several, so that a value that only they read stays in registers.
-//   An element-wise, broadcast or injective operator takes in the operator that computes one of its
-//   inputs, if nothing else reads that tensor, and if either
-//   * it reads the elements at its own indices, so that each element is computed once. This forms
-//     chains, and epilogues of one reduction or contraction: bias, activation, residual addition;
+// Purpose: merges several operators into one, so that a value that only they read stays in
+//   registers. An element-wise, broadcast or injective operator takes in the operator that computes
+//   one of its inputs, if nothing else reads that tensor, and if either
+//   * the operator reads the elements at its own indices, so that each element is computed once.
+//     This forms chains, and epilogues of one reduction or contraction: bias, activation, residual
+//     addition;
 //   * the other operator only moves elements (injective: pad, transpose, slice).
 //   A fused operator has at most kMostMembers members and kMostTensors inputs and outputs. It is
 //   named after the last member, the one whose output is written.

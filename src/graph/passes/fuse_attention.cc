@@ -80,8 +80,8 @@ class AttentionFusion {
  private:
   const Tensor& tensor(TensorId id) const { return graph_.tensors[id]; }
 
-  // The operator that computes a tensor, past conversions to float32, the type in which attention
-  // computes; null for inputs and constants.
+  // The operator that computes a tensor, ignoring conversions to float32, the type in which
+  // attention computes; null for inputs and constants.
   const Node* origin(TensorId id) const {
     for (;;) {
       const auto found = producers_.find(id);
@@ -110,7 +110,8 @@ class AttentionFusion {
     return ir::decode(constant.type, constant.value->data()).number;
   }
 
-  // A tensor as the product of a number and a tensor: 1 and itself if it is no such product.
+  // A tensor as the product of a number and a tensor: 1 and the tensor itself if it is not a
+  // product.
   Scaled scaled(TensorId id) const {
     const Node* node = origin(id);
     const auto op = node == nullptr ? std::nullopt : combination(*node);

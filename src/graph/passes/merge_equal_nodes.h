@@ -5,8 +5,9 @@
 namespace texloom::graph {
 
 // Purpose: among operators that agree in op, attributes, computation and inputs, keeps the first;
-//   readers of the others read its outputs. An operator that writes an output of the graph stays.
-//   Opaque operators are merged like others: equal ones compute equal values.
+//   readers of the other operators then read the outputs of the first. An operator that writes an
+//   output of the graph stays. Opaque operators are merged, too: equal operators compute equal
+//   values.
 // Requires: stage graph, verified, without fused operators.
 // Ensures: no two operators compute the same tensor, except for outputs of the graph.
 // Order: before fuse, which needs to know how many readers a tensor has, and after

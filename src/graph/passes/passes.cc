@@ -20,8 +20,8 @@
 namespace texloom::graph {
 namespace {
 
-// In this order because an unread node, and each of two readers that compute equal values, would
-// keep its inputs from being fused.
+// The order matters: an unread node would keep its inputs from being fused, and so would a second
+// reader that computes equal values.
 constexpr std::array kPasses = {
     GraphPass{"remove_dead_nodes", remove_dead_nodes,
               "remove nodes whose outputs nothing reads, and tensors that nothing uses"},

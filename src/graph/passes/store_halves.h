@@ -15,8 +15,8 @@ namespace texloom::graph {
 //     above 2048;
 //   * constants with a number that float16 makes infinite, and those with at most one axis longer
 //     than 1, such as biases: they are small.
-//   Views have the type of their inputs, and concatenations that of their parts: if one of them
-//   stays float32, all do.
+//   Views have the type of their inputs, and concatenations that of their parts: if one of these
+//   tensors stays float32, all stay float32.
 // Requires: stage graph, verified, without fused operators.
 // Ensures: shapes and roles of tensors are unchanged; no type other than float32 has changed.
 // Order: before fuse, which makes kernels of views that change types; after the passes that compute

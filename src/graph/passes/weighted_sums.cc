@@ -21,8 +21,8 @@ using ir::Expr;
 using ir::Exprs;
 using schedule::Op;
 
-// The name of the stage of convolutions in texloom.ops that adds the bias. with_bias() adds it in
-// this stage, too; the choice of the stage affects only names in kernels.
+// The name of the stage of convolutions in texloom.ops that adds the bias. with_bias() adds the
+// bias in this stage, too; the choice of the stage affects only names in kernels.
 constexpr std::string_view kOutput = "output";
 
 bool mentions(const Expr& e, const Expr& var) {
@@ -37,8 +37,8 @@ const Expr& without_padding(const Expr& e) {
   return zero != nullptr && zero->value == 0 ? without_padding(select->if_true) : e;
 }
 
-// If the expression is an element of an input, possibly moved by stages that only move elements or
-// pad with zeros: a read of this input, with indices over the expression's variables. Else null.
+// A read of an input, with indices over the expression's variables, if the expression is an element
+// of this input, possibly moved by stages that only move elements or pad with zeros. Else null.
 const ir::TensorRead* moved_element(Expr e, std::vector<Expr>& made) {
   const auto* read = ir::as<ir::TensorRead>(without_padding(e));
   while (read != nullptr) {

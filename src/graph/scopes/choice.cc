@@ -175,8 +175,8 @@ class Search {
     return partials;
   }
 
-  // Keeps a partial choice if it is within the limits. If it exceeds one, tries to close each set
-  // of storages that the last node does not use. Places before `first` are decided already.
+  // Keeps a partial choice if it is within the limits. If it exceeds a limit, tries to close each
+  // set of storages that the last node does not use. Places before `first` are decided already.
   void keep(State state, std::size_t node, const Uses& uses, std::size_t first,
             const Partial& partial, Partials& partials) {
     if (fits(state, uses)) {
@@ -236,7 +236,7 @@ class Search {
     });
   }
 
-  // The most that continuing from `from` can cost more than the same continuation from `to`.
+  // The greatest extra cost of a continuation from `from` over the same continuation from `to`.
   double lacking(const State& from, const State& to) const {
     double sum = 0;
     for (std::size_t i = 0; i < from.size(); ++i) {  // both hold the same tensors

@@ -7,9 +7,9 @@
 //
 // The search goes through the nodes in order. After each node, two partial choices that agree on
 // the tensors still to be read differ only in their cost so far, so only the cheaper one is kept. A
-// choice is also dropped if another one stays cheaper even after converting all tensors that only
-// the dropped one has. The search is exact unless there are too many partial choices; then the most
-// expensive are dropped, and the result gives a lower bound of the best cost.
+// choice is also dropped if another choice stays cheaper even with conversions to all storages that
+// only the dropped choice has. The search is exact unless there are too many partial choices; then
+// the most expensive are dropped, and the result gives a lower bound of the best cost.
 #pragma once
 
 #include <compare>
@@ -34,7 +34,7 @@ struct StoredTensor {
 struct ChoiceOption {
   double cost = 0;                  // not negative
   std::vector<StoredTensor> reads;  // of tensors that an earlier node writes
-  // Equal tensors in all options of a node. An option may write a tensor in several storages.
+  // All options of a node write the same tensors. An option may write a tensor in several storages.
   std::vector<StoredTensor> writes;
 };
 

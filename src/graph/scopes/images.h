@@ -14,9 +14,9 @@ inline constexpr double kImageBudget = 0.01;
 // The largest number of single tensors that are tried.
 inline constexpr std::size_t kTriedTensors = 16;
 
-// Tensors that should move from textures to buffers, because this saves texels that are worth more,
-// at `ns_per_texel` each, than it adds to the cost of the choice. Tries the tensors of whole
-// images, from the smallest image to the largest, then single tensors, such as residuals, in
+// Tensors that should move from textures to buffers, because the moves save texels that are worth
+// more, at `ns_per_texel` each, than the moves add to the cost of the choice. Tries the tensors of
+// whole images, from the smallest image to the largest, then single tensors, such as residuals, in
 // descending order of their texels times their lifetime. Together the moves add at most
 // kImageBudget to the cost of `choice`, which was made by `rules`. Empty if no move pays.
 std::set<TensorId> tensors_out_of_images(const Graph& graph, const Offers& offers,

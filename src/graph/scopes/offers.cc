@@ -143,13 +143,14 @@ class Collection {
     }
     if (folded_arguments > 0) {
       const double share = alternative.fold_share * static_cast<double>(folded_arguments);
-      // Without the key, which belongs to the measurement of the unfolded call site.
+      // The cost has no key: the key belongs to the measurement of the unfolded call site.
       offer.cost = {offer.cost.ns * (1 + share)};
     }
     return offer;
   }
 
-  // The conversions from each storage in which a tensor may be written to each that may be read.
+  // The conversions from each storage in which a tensor may be written to each storage in which it
+  // may be read.
   void add_conversions() {
     std::vector<std::set<std::size_t>> written(graph_.tensors.size()), read = written;
     for (const TensorId input : graph_.inputs) {

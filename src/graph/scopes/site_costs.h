@@ -35,8 +35,8 @@ struct SiteCost {
 // Returns the cost of a call site.
 using CostSource = std::function<SiteCost(const SiteFacts&)>;
 
-// The costs of the sites of one graph. Without a source all are estimated by the default model, and
-// no kernel is compiled for them.
+// The costs of the sites of one graph. Without a source, the default model estimates all costs, and
+// no kernel is compiled for an estimate.
 class SiteCosts {
  public:
   SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source, CallSites& sites)

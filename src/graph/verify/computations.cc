@@ -36,7 +36,8 @@ bool has_plain_extents(const ir::Tensor& input) {
   return true;
 }
 
-// Checks the node's claims about its computation. The claims of a fused operator are its members'.
+// Checks the node's claims about its computation. The claims of a fused operator are checked at its
+// members.
 void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink) {
   if (!node.members.empty()) return;
   const auto error = [&](const char* help, const std::string& claim) {

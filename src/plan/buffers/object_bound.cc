@@ -20,8 +20,9 @@ Indices sorted_by(std::span<const BufferItem> items, std::int64_t Lifetime::* ti
   return order;
 }
 
-// Calls begin(item) and end(item) for each item in the order of time. Items that begin at an
-// operator do so after items that ended before it, and before items that end with it.
+// Calls begin(item) and end(item) for each item in the order of time. begin() of the items that
+// begin at an operator comes after end() of the items that ended before it, and before end() of the
+// items that end with it.
 template <class Begin, class End>
 void sweep(std::span<const BufferItem> items, Begin begin, End end) {
   const Indices by_last = sorted_by(items, &Lifetime::last);

@@ -163,7 +163,8 @@ bool ObjectPlanning::decide(std::size_t depth, std::size_t object) {
   const std::int64_t bytes = current_.bytes;
   current_.put(item, object, items_[item].size);
   const bool complete = search(depth + 1);
-  // The object keeps its size: sizes fall, so the size is that of its first item.
+  // The object keeps its size: items are assigned by decreasing size, so its first item determines
+  // the size.
   current_.contents[object].items.pop_back();
   if (current_.contents[object].items.empty()) current_.contents.pop_back();
   current_.bytes = bytes;

@@ -12,7 +12,8 @@ namespace texloom::plan {
 namespace {
 
 constexpr std::int64_t kQuickSteps = 200'000;
-// Fewer steps of first fit if an exact search follows, which finds better plans in the steps saved.
+// First fit takes fewer steps if an exact search follows, which finds better plans in the saved
+// steps.
 constexpr std::int64_t kQuickStepsBeforeSearch = 20'000;
 constexpr std::int64_t kFirstRoundSteps = 50'000;  // in minimize_offsets(), for one capacity
 

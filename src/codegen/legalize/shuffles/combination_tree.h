@@ -23,8 +23,8 @@ struct CombinationTree {
   std::vector<const ir::Store*> parts;
   std::vector<CombinationStep> steps;
   size_t first_shuffle = 0;  // this step and all later ones have an offset
-  // If all steps have an offset: the distance from each thread to the thread of its SIMD-group that
-  // has the result that the former reads. Null if there is no such thread.
+  // If all steps have an offset: the distance from each reading thread to the thread of its
+  // SIMD-group that has the result. Null if there is no such thread.
   ir::Expr to_result;
 
   size_t position_of(size_t step) const { return begin + parts.size() + 2 * step + 1; }
