@@ -30,8 +30,7 @@ std::vector<std::int64_t> moments_of(std::span<const BufferItem> items) {
   return moments;
 }
 
-// A number, as large as possible, that divides all sizes, such that each alignment is a divisor or
-// a multiple of it.
+// The largest number that divides all sizes, and that each alignment divides or is a multiple of.
 std::int64_t unit_of(std::span<const BufferItem> items) {
   std::int64_t unit = 0;
   for (const BufferItem& item : items) unit = std::gcd(unit, item.size);
@@ -90,7 +89,7 @@ Stacking make_stacking(std::span<const BufferItem> items) {
     if (size == 0) continue;
     StackedItem item;
     item.size = size;
-    // No loss: offsets are multiples of the unit anyway.
+    // A larger alignment loses nothing: offsets are multiples of the unit anyway.
     item.alignment = std::max(alignment, result.unit);
     item.begin = section_at(std::lower_bound(moments.begin(), moments.end(), lifetime.first));
     item.end = section_at(std::upper_bound(moments.begin(), moments.end(), lifetime.last));

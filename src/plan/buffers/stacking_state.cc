@@ -215,7 +215,7 @@ void StackingState::undo(std::size_t mark) {
         break;
       case Change::Placed: {
         placed_[item] = 0;
-        // Items are taken back in reverse order, so this one directly follows the open items.
+        // Items are taken back in reverse order, so this item directly follows the open items.
         const StackedItem& given = stacking_.items[item];
         for (std::int32_t s = given.begin; s < given.end; ++s) {
           ++open_[s];

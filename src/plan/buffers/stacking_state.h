@@ -1,4 +1,4 @@
-// The state of an exact search for offsets within a capacity: what is placed, and what follows.
+// The state of an exact search for offsets within a capacity: decisions and their consequences.
 //
 // Of all plans within the capacity, the search looks for one whose offsets have the least sum. In
 // such a plan each item lies on the floor or on another item, so the plan can be built from below:
@@ -8,10 +8,10 @@
 // is placed below it.
 //
 // Consequences of the decisions are kept as a lower bound of each offset:
-//  * An item that waits lies on one that it overlaps and that is not placed yet.
+//  * An item that waits lies on an overlapping item that is not placed yet.
 //  * The items of a section above some height must fit between that height and the capacity.
-//  * If an item cannot be the lowest in a section without exceeding the capacity there, it lies on
-//    one that can.
+//  * If an item would exceed the capacity as the lowest item of a section, it lies on an item that
+//    would not.
 // An item whose lower bound exceeds its rest waits, too.
 //
 // Related work: Moffitt, "MiniMalloc: A Lightweight Memory Allocator for Hardware-Accelerated

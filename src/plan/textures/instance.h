@@ -28,8 +28,8 @@ struct TextureInstance {
 };
 
 // Splits a valid problem by format, in the order of first items. `exact[i]` says whether item i of
-// the problem must have an exact image; this must include all items that cannot lose theirs.
-// If `any_order`, `apart` holds in each order of the operators, not only in the given one.
+// the problem must have an exact image; this must include all items that cannot lose their exact
+// images. If `any_order`, `apart` holds in each order of the operators, not only in the given one.
 // LimitExceeded if too many tensors are live together.
 Result<std::vector<TextureInstance>> make_instances(const TextureProblem& problem,
                                                     const std::vector<bool>& exact,

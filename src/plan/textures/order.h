@@ -22,13 +22,15 @@ std::vector<std::vector<std::int64_t>> predecessors(const TextureProblem& proble
 TextureProblem reordered(const TextureProblem& problem, const OperatorOrder& order);
 
 // Allowed orders with a low maximum of live texels, the best first, then the given order. The
-// search ends after `steps` steps, or when `is_over` returns true, unless it is empty.
+// search ends after `steps` steps, or when `is_over` returns true; an empty `is_over` never ends
+// it.
 std::vector<OperatorOrder> likely_orders(const TextureProblem& problem, std::int64_t steps,
                                          const std::function<bool()>& is_over = {});
 
 // For each operator, the items of the instance that are live when it runs, in every allowed order:
-// items that it uses, and items that are used both by an operator that must run earlier and by one
-// that must run later. In the given order of operators, without most of the sets that are subsets.
+// items that it uses, and items that are used both by an operator that must run earlier and by an
+// operator that must run later. The sets are in the given order of operators; most sets that are
+// subsets of others are left out.
 std::vector<std::vector<int>> always_live_sets(const TextureProblem& problem,
                                                const TextureInstance& instance);
 

@@ -28,7 +28,7 @@ struct PackedImage {
 
 struct Packing {
   std::vector<PackedImage> images;  // some may be empty
-  std::vector<PackedItem> items;    // as in the instance
+  std::vector<PackedItem> items;    // in the order of the instance
   std::int64_t texels = 0;
 };
 

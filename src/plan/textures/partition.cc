@@ -11,7 +11,8 @@ namespace {
 
 using Mask = std::uint64_t;  // of chosen items
 
-// The chosen items in the form that the search uses, numbered in the order of the search.
+// The chosen items in the form that the search uses, numbered in the order of the search. An item
+// matters later if a later item is apart from it or live together with it.
 struct Chosen {
   std::vector<std::int64_t> texels;
   std::vector<Mask> apart;

@@ -38,8 +38,9 @@ struct TextureOperator {
 
 struct TextureProblem {
   std::vector<TextureItem> items;
-  // Pairs of ids that one operator reads and writes: they never share an image. So do the inputs
-  // and outputs of each operator below, whether they are listed here or not.
+  // Pairs of items, by id, that one operator reads and writes: they never share an image. The
+  // inputs and outputs of an operator in `operators` never share an image either, even if no pair
+  // lists them.
   std::vector<std::pair<std::int64_t, std::int64_t>> read_write;
   // Operator t runs at time t. Empty if the program's operators are unknown.
   std::vector<TextureOperator> operators;
@@ -56,7 +57,7 @@ inline constexpr std::int64_t kMaxItems = 20'000;
 
 // InvalidArgument, with a message that names the problem and a line `help:`, unless
 //  * ids are unique, extents positive, lifetimes 0 <= first <= last;
-//  * each tensor has a fold that the limits allow (an exact one that must stay so: unfolded);
+//  * each tensor has a fold that the limits allow; a tensor that must stay exact fits unfolded;
 //  * each pair has two different tensors of the problem that are live together;
 //  * operators, if given, use known ids, use each item at its first and last time and at no time
 //    outside, do not read what they write, write an item at one time at most and before it is read,

@@ -11,10 +11,10 @@
 
 namespace texloom::plan {
 
-// Cuts rows off one image at a time. The items that lay there are put elsewhere. An item without
-// room replaces the items whose removal costs least; the cost of an item grows each time it finds
-// no room (guided ejection: Nagata and Bräysy, A powerful route minimization heuristic for the
-// vehicle routing problem with time windows, 2009).
+// Cuts rows off one image at a time. The items that lay in these rows are placed elsewhere. An item
+// without room replaces the items whose removal costs least; the cost of an item grows each time it
+// finds no room (guided ejection: Nagata and Bräysy, A powerful route minimization heuristic for
+// the vehicle routing problem with time windows, 2009).
 class Repairer {
  public:
   // `packing` has a place for each item. The instance must outlive the repairer.

@@ -6,7 +6,7 @@
 
 namespace texloom::plan {
 
-// Each tensor has an image of its own, in its smallest fold (an exact one unfolded).
+// Each tensor has an image of its own, in its smallest fold (exact tensors unfolded).
 Packing one_image_per_tensor(const TextureInstance& instance);
 
 // Places the tensors in the order of their first operators, unfolded where the limits allow it.

@@ -105,8 +105,8 @@ Result<std::int64_t> texel_bytes(const std::string& format) {
       format);
 }
 
-// A view is a column of units, and an arena an image one unit wide: so the planner of images plans
-// arenas, too.
+// A view is a column of units, and an arena is an image one unit wide, so the planner of images can
+// also plan arenas.
 Result<ViewResult> plan_views(const TextureProblem& problem, const ViewRules& rules,
                               const TextureOptions& options) {
   TL_RETURN_IF_ERROR(validate(problem));
