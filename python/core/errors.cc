@@ -17,8 +17,9 @@ namespace {
 // Whether a frame runs code of this package, of NumPy, or of Python's import system while it
 // imports this package. Other frames run the user's code.
 bool is_ours(PyFrameObject* frame) {
-  // Each directive of a schedule calls this function for several frames, so it copies no text. It
-  // reads the attribute f_globals because PyFrame_GetGlobals exists only since Python 3.11.
+  // Each directive of a schedule calls this function for several frames, so the function copies no
+  // text. It reads the attribute f_globals, because PyFrame_GetGlobals exists only since Python
+  // 3.11.
   static PyObject* const globals_name = PyUnicode_InternFromString("f_globals");
   static PyObject* const module_name = PyUnicode_InternFromString("__name__");
   const auto globals = py::reinterpret_steal<py::object>(

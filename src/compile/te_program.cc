@@ -17,8 +17,8 @@ lower::SymbolArgument symbol_argument(const Expr& symbol, size_t position,
                                       const SourceLocation& where) {
   if (symbol->type.is_scalar()) return {symbol, position, symbol->type};
   fail(where, Code::BadArguments, "make it a variable of a scalar dtype, or pass a tensor",
-       "the argument '{}' is passed by value, but is {}", as<Var>(symbol)->name,
-       to_string(symbol->type));
+       "the argument '{}' is passed by value, but has type {}, not a scalar type",
+       as<Var>(symbol)->name, to_string(symbol->type));
 }
 
 // Removes the binding of the tensor from the list and returns it.

@@ -10,7 +10,7 @@
 //    cost (graph/scopes/folds.h). With these folds, and no others, the combination is chosen once
 //    more.
 // 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
-//    image have origins; the others have none (graph/image_use.h).
+//    image have origins; other textures have none (graph/image_use.h).
 // 5. The temporaries are placed (runtime/plan/workspace.h). Parts of concatenations in place lie in
 //    the result. If the graph has symbols, temporaries are placed at each run, for its sizes.
 #pragma once

@@ -1,5 +1,5 @@
-// Schedules of copies: conversions between storages, and concatenations. They are made when a graph
-// is compiled; they are not alternatives of nodes.
+// Schedules of copies: conversions between storages, and concatenations. Copies are made when a
+// graph is compiled; copies are not alternatives of nodes.
 #pragma once
 
 #include <vector>

@@ -90,8 +90,9 @@ struct Node {
   // For an operator: the numbers of the inputs that it reads as coordinates.
   std::vector<std::size_t> coordinates = {};
   // For an operator, fused or not: its computation. Null if only `op` and the attributes describe
-  // it. Its inputs and outputs have the types of the arithmetic: if a pass stores a tensor in a
-  // narrower type, kernels widen elements when they read and round elements when they write.
+  // the operator. The computation's inputs and outputs have the types of the arithmetic: if a pass
+  // stores a tensor in a narrower type, kernels widen elements when they read and round elements
+  // when they write.
   SharedComputation computation = nullptr;
   // For a fused operator: its members; each comes after the members whose outputs it reads. Only
   // members read a tensor that a member computes, unless the tensor is an output of the node.

@@ -15,8 +15,8 @@ inline constexpr std::string_view kViewTag = "view";      // texloom/ops/movemen
 inline constexpr std::string_view kJoinedTag = "joined";  // texloom/ops/movement/joining.py
 
 // Whether the output has all elements of the only input, in the same row-major order. If symbols
-// decide whether the numbers of elements are equal, this is assumed: ops.movement.reshape makes it
-// a condition of the run, and a script that writes the tag itself must guarantee it.
+// decide whether the numbers of elements are equal, equality is assumed: ops.movement.reshape makes
+// equality a condition of the run, and a script that writes the tag itself must guarantee equality.
 bool is_view(const Computation& computation);
 
 // The axis along which the output holds the inputs, one after another. nullopt if there is none, or

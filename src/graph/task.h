@@ -1,9 +1,9 @@
 // Tasks: the operators of graphs as they are scheduled, measured and tuned, each without its graph.
 //
 // A task has all facts that decide which kernels an operator may have, and which kernel is fast: a
-// computation, where its operands are stored, and a target. It does not depend on the graph: equal
-// operators of several networks are one task. It has a text form (docs/text_form.md) and an
-// identity, under which tuners can store measurements.
+// computation, where its operands are stored, and a target. A task does not depend on the graph:
+// equal operators of several networks are one task. A task has a text form (docs/text_form.md) and
+// an identity, under which tuners can store measurements.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ std::string to_string(const Task& task);
 // The inverse of to_string(). Throws a UserError with SyntaxError or BadText.
 Task parse_task(std::string_view text, std::string_view file);
 
-// A digest of the task's text, as 32 hexadecimal digits. It is equal in all processes, and in all
-// versions of Texloom that print equal texts. Locations in the user's program do not matter.
+// A digest of the task's text, as 32 hexadecimal digits. The digest is equal in all processes, and
+// in all versions of Texloom that print equal texts. Locations in the user's program do not matter.
 std::string identity(const Task& task);
 
 }  // namespace texloom::graph

@@ -6,7 +6,8 @@
 namespace texloom::graph {
 
 // Whether the output of a view may share the memory of its input, as a row-major buffer, without a
-// kernel. Both must be temporaries of the graph whose places no concatenation determines.
+// kernel. Input and output must be temporaries of the graph whose places no concatenation
+// determines.
 bool may_share_memory(const Graph& graph, const Node& view);
 
 }  // namespace texloom::graph

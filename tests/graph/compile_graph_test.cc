@@ -203,12 +203,13 @@ TEST(CompileGraph, RefusesInputsAndOutputsThatAreNoTensors) {
   graph.mark_output(a);
   graph.inputs = {x, x, 7, a};
   graph.outputs.push_back(9);
-  EXPECT_EQ(schedule::testing::faults([&] { compile_graph(graph); }),
-            "TL3040 nowhere: 'x' is an input twice\n"
-            "TL3040 nowhere: an input of the graph 'net' is the tensor 7, but there are 3\n"
-            "TL3040 nowhere: 'a' is among the graph's inputs, but its role is not input\n"
-            "TL3040 nowhere: 'y' has the role input, but is not among the graph's inputs\n"
-            "TL3040 nowhere: an output of the graph 'net' is the tensor 9, but there are 3");
+  EXPECT_EQ(
+      schedule::testing::faults([&] { compile_graph(graph); }),
+      "TL3040 nowhere: 'x' is an input twice\n"
+      "TL3040 nowhere: an input of the graph 'net' is the tensor 7, but the graph has 3 tensors\n"
+      "TL3040 nowhere: 'a' is among the graph's inputs, but its role is not input\n"
+      "TL3040 nowhere: 'y' has the role input, but is not among the graph's inputs\n"
+      "TL3040 nowhere: an output of the graph 'net' is the tensor 9, but the graph has 3 tensors");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Binds devices and what they report about themselves.
+// Binds devices and the properties that they report.
 
 #include <pybind11/operators.h>
 #include <pybind11/stl.h>

@@ -232,7 +232,7 @@ std::shared_ptr<runtime::DeviceProgram> compiling_on(const hal::Device& device) 
   return nullptr;
 }
 
-// Shows which kernel the device compiles, if it does.
+// Shows which kernel the device compiles, if it compiles one.
 void show_compiling(const hal::Device& device, WaitNotice& notice) {
   const auto program = compiling_on(device);
   const auto now = program == nullptr ? std::nullopt : program->first_runs();

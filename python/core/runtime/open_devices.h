@@ -61,8 +61,8 @@ void warn_of_unusable_cache();
 bool profile_devices(std::shared_ptr<hal::Profile> profile);
 
 // Waits for all devices, at exit. Running work may be in an implementation's compiler (PoCL
-// compiles kernels when they first run), which crashes if the process destroys its globals
-// meanwhile. Ctrl-C ends the wait and the process, without destroying them.
+// compiles kernels when they first run), which crashes if the process destroys global objects
+// meanwhile. Ctrl-C ends the wait and the process, without destroying global objects.
 void close_devices();
 
 // Splits a status's message into the message and the help at its end, which is "" if there is none.

@@ -1,5 +1,4 @@
-// Declarations of custom operators, as texloom.custom gives them: it has checked their keys and
-// words.
+// Declarations of custom operators from Python; texloom.custom has checked their keys and words.
 #pragma once
 
 #include "core/handles.h"

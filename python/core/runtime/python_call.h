@@ -11,7 +11,7 @@ namespace texloom::python {
 //
 // During shutdown, Python ends a thread that requests the GIL by unwinding its stack. The unwinding
 // would reach destructors, which are noexcept, and abort the process. So close_python_calls() waits
-// for all existing PythonCalls, and later ones do not get the GIL.
+// for all existing PythonCalls, and later PythonCalls do not get the GIL.
 class PythonCall {
  public:
   PythonCall();

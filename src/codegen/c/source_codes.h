@@ -1,5 +1,5 @@
 // Makes the codes of C-like languages: one source for each kernel. So devices can compile kernels
-// in parallel, and after a change of one kernel the others are still in the devices' caches.
+// in parallel, and after a change of one kernel the other kernels are still in the devices' caches.
 #pragma once
 
 #include <string>

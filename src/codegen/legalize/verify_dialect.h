@@ -32,7 +32,7 @@ enum class DialectRule : uint8_t {
   Conditions,  // vectors of bools occur only where the dialect allows. As Masks they are conditions
                // of Selects: comparisons of elements as wide as the Select's, or And, Or and Not of
                // these. Both branches may be evaluated. A Select with a scalar condition evaluates
-               // only one of them
+               // only one branch
   Shuffles,    // threads exchange only values that the dialect shuffles
   Functions,   // calls are of functions that the dialect has, or that have a definition for
                // languages without them (function_definitions.h)

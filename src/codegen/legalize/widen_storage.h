@@ -15,8 +15,8 @@ namespace texloom::codegen {
 //   * If the dialect has half values, float16 stays, also in texels. Arithmetic and sqrt give the
 //     same bits, except for results below 2^-14 on a device without half denormals; other functions
 //     always use float32, because their half versions may be less precise.
-//   * bfloat16 is computed in float32 likewise, if memory may hold it: float32 has enough digits
-//     for its arithmetic, too.
+//   * bfloat16 is also computed in float32, if memory may hold bfloat16: float32 has enough
+//     digits for its arithmetic, too.
 //   * bools are loaded as uint8 and compared with 0, and stored as 0 or 1, unless memory can hold
 //     bools.
 //   * Texels are float32, int32 or uint32, the types of the image functions. Values have the

@@ -12,7 +12,8 @@ namespace texloom::codegen::opencl {
 std::string round_to_half(Prelude& prelude, ir::Type from);
 
 // Vectors of float16 cross memory as vectors of ushort, in one access: NVIDIA's compiler makes a
-// memory access of each lane of vloada_half4 and vstorea_half4. These functions convert them.
+// memory access of each lane of vloada_half4 and vstorea_half4. The functions below convert between
+// both kinds of vectors.
 
 // Returns the name of a function from ushortN to floatN, where N is `lanes`.
 std::string widen_halves(Prelude& prelude, int lanes);

@@ -11,8 +11,8 @@ namespace texloom::graph {
 //     This forms chains, and epilogues of one reduction or contraction: bias, activation, residual
 //     addition;
 //   * the other operator only moves elements (injective: pad, transpose, slice).
-//   A fused operator has at most kMostMembers members and kMostTensors inputs and outputs. It is
-//   named after the last member, the one whose output is written.
+//   A fused operator has at most kMostMembers members and kMostTensors inputs and outputs. The
+//   fused operator is named after the last member, whose output is written.
 // Requires: stage graph, verified.
 // Ensures: operators that have members, alternatives or several outputs are unchanged. Views that
 //   can share the memory of their inputs are unchanged, too, because they need no kernel. A tensor
@@ -33,10 +33,10 @@ namespace texloom::graph {
 void fuse(Graph& graph);
 
 // Joins a producer and its only reader to one operator, even if both are contractions: a schedule
-// may exist that computes both in one kernel. Both need a pattern other than opaque, one output and
-// no alternatives. On success the operator takes the place and the name of the reader, and the
-// producer is removed. Returns false, with the graph unchanged, for other operators, or if the
-// result would exceed the limits below.
+// may exist that computes both in one kernel. Producer and reader need a pattern other than opaque,
+// one output and no alternatives. On success the operator takes the place and the name of the
+// reader, and the producer is removed. Returns false, with the graph unchanged, for other
+// operators, or if the result would exceed the limits below.
 bool join(Graph& graph, std::size_t producer, std::size_t reader);
 
 // A kernel has as many arguments as its operator has tensors, and its expressions grow with the

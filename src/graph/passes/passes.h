@@ -13,8 +13,8 @@
 
 namespace texloom::graph {
 
-// A pass takes a verified graph and leaves it verified. It keeps the graph's inputs and outputs and
-// their values, except for rounding where the header of the pass says so.
+// A pass takes a verified graph and leaves it verified. A pass keeps the graph's inputs and outputs
+// and their values, except for rounding where the header of the pass says so.
 struct GraphPass {
   // A pass that depends on the target gets the target and the library of its kernels.
   using Run = void (*)(Graph&);

@@ -2,8 +2,8 @@
 // the storages of tensors included. Knows nothing of kernels: nodes, tensors and storages are
 // numbers.
 //
-// If nodes need a tensor in another storage, it is converted once for all of them. That is why the
-// best option of a node depends on all others.
+// If nodes need a tensor in another storage, the tensor is converted once for all of these nodes.
+// So the best option of a node depends on all other nodes.
 //
 // The search goes through the nodes in order. After each node, two partial choices that agree on
 // the tensors still to be read differ only in their cost so far, so only the cheaper one is kept. A

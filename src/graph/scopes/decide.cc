@@ -109,8 +109,8 @@ class Decisions {
     take_without_textures(decision, std::move(without));
   }
 
-  // Takes the choice without textures. Its lower bound is that of the problem with textures, so it
-  // holds for all choices.
+  // Takes the choice without textures. The lower bound is that of the problem with textures, so the
+  // bound holds for all choices.
   void take_without_textures(Decision& decision, Choice without) const {
     decision.problem = choice_problem(graph_, decision.offers, options_.rules);
     const Choice best = choose(decision.problem, options_.rules.max_partial);

@@ -110,7 +110,8 @@ class Collection {
            "no alternative of the node '{}' can be compiled", node.name);
   }
 
-  // An alternative with its storages; nullopt if it may fail and its arguments cannot be stored.
+  // An alternative with its storages; nullopt if the alternative may fail and its arguments cannot
+  // be stored.
   std::optional<Way> way_of(const Node& node, std::size_t number) const {
     const Alternative& alternative = node.alternatives[number];
     Way way{.number = number, .stored = {}};

@@ -57,7 +57,7 @@ void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink
   for (const std::size_t input : inputs_in_indices(own)) {
     if (std::ranges::find(node.coordinates, input) == node.coordinates.end())
       error("list it among the coordinates",
-            fmt::format("reads its input {} as coordinates", input));
+            fmt::format("reads its input {} as coordinates, but the node does not list it", input));
   }
 }
 

@@ -52,9 +52,10 @@ class MemberCheck {
     for (const auto* list : {&member.inputs, &member.outputs}) {
       for (const TensorId id : *list) {
         if (id < graph_.tensors.size()) continue;
-        return error("add tensors before nodes that use them",
-                     "the member '{}' of the node '{}' uses the tensor {}, but there are {}",
-                     member.name, node_.name, id, graph_.tensors.size());
+        return error(
+            "add tensors before nodes that use them",
+            "the member '{}' of the node '{}' uses the tensor {}, but the graph has {} tensors",
+            member.name, node_.name, id, graph_.tensors.size());
       }
     }
     check_computation(graph_, member, sink_);

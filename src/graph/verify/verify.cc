@@ -67,8 +67,8 @@ class Verifier {
   bool is_known(TensorId id, std::string_view kind) {
     if (id < graph_.tensors.size()) return true;
     error({}, fmt::format("add the tensor before it is made an {}", kind),
-          "an {} of the graph '{}' is the tensor {}, but there are {}", kind, graph_.name, id,
-          graph_.tensors.size());
+          "an {} of the graph '{}' is the tensor {}, but the graph has {} tensors", kind,
+          graph_.name, id, graph_.tensors.size());
     return false;
   }
 
@@ -167,7 +167,7 @@ class Verifier {
       for (const TensorId id : *list) {
         if (id < graph_.tensors.size()) continue;
         error(node.location, "add tensors before nodes that use them",
-              "the node '{}' uses the tensor {}, but there are {}", node.name, id,
+              "the node '{}' uses the tensor {}, but the graph has {} tensors", node.name, id,
               graph_.tensors.size());
         return false;
       }
@@ -188,7 +188,8 @@ class Verifier {
               "the node '{}' reads '{}' before it is computed", node.name, tensor.name);
       if (inner_[id])
         error(node.location, "make it an output of the node that computes it",
-              "the node '{}' reads '{}', which is inside another node", node.name, tensor.name);
+              "the node '{}' reads '{}', which only the members of another node may read",
+              node.name, tensor.name);
     }
     for (const TensorId id : node.outputs) {
       const Tensor& tensor = graph_.tensors[id];
@@ -205,8 +206,8 @@ class Verifier {
     for (const std::size_t input : node.coordinates) {
       if (input >= node.inputs.size())
         error(node.location, "number the inputs from 0",
-              "the node '{}' reads its input {} as coordinates, but has {}", node.name, input,
-              node.inputs.size());
+              "the node '{}' reads its input {} as coordinates, but the number of its inputs is {}",
+              node.name, input, node.inputs.size());
     }
     if (node.joins_along) check_concatenation(node, *node.joins_along);
     if (node.concat_axis) return check_concatenation(node, *node.concat_axis);

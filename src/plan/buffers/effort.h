@@ -13,8 +13,8 @@ struct Effort {
   // plan on every machine, unless the time limit or `canceled` ends the search first.
   std::int64_t steps = 500'000;
   std::optional<std::chrono::nanoseconds> time_limit = {};
-  // Called now and then by the planning thread; planning ends soon after it returns true. It must
-  // not throw. Empty: planning is never canceled.
+  // Called now and then by the planning thread; planning ends soon after the callback returns true.
+  // The callback must not throw. Empty: planning is never canceled.
   std::function<bool()> canceled = {};
 };
 

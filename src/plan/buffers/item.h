@@ -24,7 +24,8 @@ struct Separation {
   std::size_t second = 0;
 };
 
-// The largest sum of all sizes and alignments of one list. It leaves room for sums of two offsets.
+// The largest sum of all sizes and alignments of one list. This limit leaves room for sums of two
+// offsets.
 inline constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 61;
 
 // InvalidArgument, with the index of the item at fault, for a lifetime that is reversed or begins

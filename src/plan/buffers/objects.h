@@ -1,6 +1,6 @@
 // Shared objects: each buffer gets one object for its whole lifetime, and no object holds two
-// buffers that are live at the same time. This suits memory that cannot be divided, such as buffers
-// that kernels must get from their first byte.
+// buffers that are live at the same time. Shared objects suit memory that cannot be divided, such
+// as buffers that kernels must get from their first byte.
 #pragma once
 
 #include <cstddef>

@@ -107,8 +107,8 @@ RefutedStates::Key OffsetSearch::Impl::key_of(const Part& part) const {
   return key;
 }
 
-// Places the items of a part. If the result is Infeasible, none of them is placed afterwards. After
-// OutOfSteps, the state may only be reset().
+// Places the items of a part. If the result is Infeasible, no item of the part is placed
+// afterwards. After OutOfSteps, the state may only be reset().
 SearchOutcome OffsetSearch::Impl::solve(const Part& part) {
   // A single item lies within the capacity: StackingState refuses lower bounds that exceed it.
   if (part.size() == 1) return SearchOutcome::Found;

@@ -3,8 +3,8 @@
 //
 // place_offsets() is quick and good. fit_offsets() and minimize_offsets() search exactly, as long
 // as the effort lasts, and report a proved lower bound. Without a time limit (Effort), all
-// functions are deterministic. They keep no state between calls and may be called by several
-// threads.
+// functions are deterministic. The functions keep no state between calls and may be called by
+// several threads.
 //
 //   const std::vector<BufferItem> items = {{.lifetime = {0, 1}, .size = 64}, …};
 //   TL_ASSIGN_OR_RETURN(const OffsetPlan plan, minimize_offsets(items, {}));

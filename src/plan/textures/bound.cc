@@ -39,7 +39,8 @@ TextureProof bound_by_largest(const PartitionProblem& problem, const PartitionLi
   return best;
 }
 
-// Removes items from the proof, runs of items first, while the others still prove the bound.
+// Removes items from the proof, runs of items first, while the remaining items still prove the
+// bound.
 void reduce(const PartitionProblem& problem, TextureProof& proof, const PartitionLimits& limits) {
   std::int64_t taken = 0;
   for (std::size_t run = proof.items.size() / 2; run > 0; run /= 2) {

@@ -26,9 +26,10 @@ struct TextureOptions {
   TextureMode mode = TextureMode::Images;
   // Millions of steps, 1 to kMaxEffort. If nothing else ends the search, plans are reproducible.
   std::int64_t effort = kDefaultEffort;
-  // Ends the search after this time. If it is set, the plan may differ from run to run.
+  // Ends the search after this time. If a time is set, the plan may differ from run to run.
   std::optional<double> time_limit_s;
-  // Called now and then; planning ends soon after it returns true, with the best plan so far.
+  // Called now and then; planning ends soon after the callback returns true, with the best plan so
+  // far.
   std::function<bool()> canceled;
   // Whether operators, which the problem must list, may run in another order without breaking their
   // dependences.

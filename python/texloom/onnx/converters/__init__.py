@@ -1,8 +1,8 @@
 """Converters of ONNX operators, by family.
 
-A converter takes a :class:`texloom.onnx.nodes.Node` and returns its outputs. It reads attributes
-and known inputs, and emits functions of :mod:`texloom.ops`. Importing a module registers its
-converters.
+A converter takes a :class:`texloom.onnx.nodes.Node` and returns its outputs. A converter reads
+attributes and known inputs, and emits functions of :mod:`texloom.ops`. Importing a module registers
+its converters.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Attention in one kernel, without a matrix of scores in memory.
 
-A block computes some rows of the result. It goes through the keys block by block: it computes the
-scores of the block, their exponentials relative to the greatest score so far, and their terms of
-the sums. If a block has a greater score, the previous sums are scaled down ("online softmax",
-Milakov and Gimelshein, 2018).
+A block of threads computes some rows of the result. It goes through the keys in blocks: it computes
+the scores of a block of keys, their exponentials relative to the greatest score so far, and their
+terms of the sums. If a block of keys has a greater score, the previous sums are scaled down
+("online softmax", Milakov and Gimelshein, 2018).
 """
 
 from __future__ import annotations

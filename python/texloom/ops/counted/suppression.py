@@ -2,7 +2,7 @@
 
 A thread chooses the boxes of one class in one image. It makes a heap of the boxes whose score is
 high enough. Then it takes the best remaining box, and drops it if it overlaps a chosen box too
-much. It repeats this until no box is left or enough are chosen.
+much. The thread repeats this step until no box is left or enough are chosen.
 """
 
 from __future__ import annotations

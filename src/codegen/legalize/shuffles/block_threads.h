@@ -28,7 +28,8 @@ class BlockThreads {
   BlockThreads(const ir::Kernel& kernel, int64_t simd_width);
 
   size_t count() const { return positions_.size(); }
-  // The index as a ThreadIndex; nullopt if it is not such a sum, or if it reads memory.
+  // The index as a ThreadIndex; nullopt if the index is not a sum of this form, or if it reads
+  // memory.
   std::optional<ThreadIndex> index(const ir::Expr& e) const;
   // For which threads the condition holds; nullopt if it depends on more than the thread.
   std::optional<std::vector<bool>> where(const ir::Expr& condition) const;
