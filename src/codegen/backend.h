@@ -17,9 +17,9 @@ namespace texloom::codegen {
 // A new backend is a new row in backend.cc.
 struct Backend {
   ir::TargetKind kind;
-  std::string_view driver;                          // of the devices that run its kernels
-  std::span<const ir::DeviceClass> device_classes;  // of the devices that run its kernels
-  std::span<const KernelFormat> formats;            // of the codes that it emits
+  std::string_view driver;                          // the driver of devices that run the kernels
+  std::span<const ir::DeviceClass> device_classes;  // the classes of these devices
+  std::span<const KernelFormat> formats;            // the formats of the emitted code
   // The dialect: the constructs that the kernel language has on a target of this kind.
   Dialect (*dialect)(const ir::Target& target);
   // From stage Kernels to stage Legalized, for targets of this kind. Fails with UnsupportedType.

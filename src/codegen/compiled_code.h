@@ -12,7 +12,7 @@ namespace texloom::codegen {
 // A kernel in a code.
 struct CodeEntry {
   std::size_t kernel = 0;  // an index into the program's kernels
-  std::string name;        // of its function in the code
+  std::string name;        // the name of the kernel's function in the code
 };
 
 // Code that a device's driver prepares as a whole: a source, or a binary.
@@ -20,7 +20,7 @@ struct CompiledCode {
   KernelFormat format = KernelFormat::OpenClC;
   std::string bytes;
   std::vector<std::string> options = {};  // for the device's compiler
-  std::vector<CodeEntry> entries = {};    // with different names
+  std::vector<CodeEntry> entries = {};    // their names differ
   std::string text = {};                  // a listing for people, if the code is binary
 
   // The code as people read it.

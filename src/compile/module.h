@@ -21,8 +21,8 @@
 namespace texloom::compile {
 
 struct CompiledKernel {
-  std::string name;                       // of its function in the code
-  std::array<ir::Expr, 3> grid;           // in blocks; times `block` it is the global size
+  std::string name;                       // the name of the kernel's function in the code
+  std::array<ir::Expr, 3> grid;           // the number of blocks along each axis
   std::array<int64_t, 3> block{1, 1, 1};  // threads of a block
   std::vector<ir::KernelParam> params;    // the arguments, in order
   std::shared_ptr<const codegen::CompiledCode> code;  // may contain other kernels, too
@@ -32,14 +32,14 @@ struct CompiledModule {
   ir::Target target;
   ir::Program program;                  // at stage Legalized: its body is the launch plan
   std::vector<CompiledKernel> kernels;  // in the order of program.kernels
-  PlanSymbols symbols;                  // of `program`
+  PlanSymbols symbols;                  // the symbols of `program`
   // Optional features of devices that the kernels use. The target may have further features.
   runtime::VariantNeeds features;
 
   // The arguments of a call. Empty in a module that generate() makes, since a program of kernels
   // does not specify them.
-  std::vector<ir::Layout> array_layouts;                // of the tensors, in order
-  std::vector<ir::Access> array_accesses;               // of the tensors (array_accesses.h)
+  std::vector<ir::Layout> array_layouts;                // one for each tensor, in order
+  std::vector<ir::Access> array_accesses;               // one for each tensor (array_accesses.h)
   std::vector<lower::SymbolArgument> symbol_arguments;  // the numbers among the arguments
   // In a checked build, the indices that kernels report in the last parameter of `program`, which
   // the caller does not pass (bad_indices.h).

@@ -16,7 +16,7 @@ namespace texloom::compile {
 // array of the shape.
 struct DeclaredArgument {
   lower::BufferDeclaration declaration;
-  std::string name;  // of the buffer, in messages
+  std::string name;  // the name of the buffer in messages
   ir::Exprs strides = {};
   ir::Expr offset = {};
 
@@ -34,10 +34,10 @@ using ProgramArgument = std::variant<ir::Tensor, ir::Expr>;
 struct TeProgramDesc {
   schedule::Schedule schedule;
   std::vector<ProgramArgument> arguments;
-  std::vector<Binding> bindings;  // of tensors among the arguments
+  std::vector<Binding> bindings;  // for tensors among the arguments
   std::string name;
   ir::Target target;
-  SourceLocation location;  // of the user's call
+  SourceLocation location;  // where the user's call is
 };
 
 // Fails with BadArguments for a variable that is not a scalar, and with BadBinding for a binding of

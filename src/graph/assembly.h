@@ -18,12 +18,12 @@ struct Assembly {
   // The plan's arguments are the graph's inputs, then the graph's outputs. The plan has no
   // workspace if the graph has symbols.
   runtime::LaunchPlan plan;
-  std::vector<std::optional<std::uint32_t>> nodes;      // by outermost step
+  std::vector<std::optional<std::uint32_t>> nodes;      // indexed by outermost step
   std::vector<std::size_t> invocations;                 // by outermost step
-  std::vector<std::string> signatures;                  // by invocation; "" for a call
-  std::vector<std::optional<runtime::TensorRef>> refs;  // by tensor
-  std::vector<std::size_t> storages;                    // by tensor: the storage of its `refs`
-  std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // by constant of the plan
+  std::vector<std::string> signatures;                  // indexed by invocation; "" for a call
+  std::vector<std::optional<runtime::TensorRef>> refs;  // indexed by tensor
+  std::vector<std::size_t> storages;  // for each tensor, the storage of its `refs`
+  std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // the constants of the plan
 };
 
 // `interpreted` as in GraphOptions. Fails like CallSites::site(), and with BadGraph for a constant

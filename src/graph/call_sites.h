@@ -57,7 +57,7 @@ class CallSites {
   compile::CompileOptions options_;
   compile::Interruption interruption_;
   CompiledSites& compiled_;
-  std::map<std::string, const CompiledSite*> used_;  // by signature
+  std::map<std::string, const CompiledSite*> used_;  // keyed by signature
 };
 
 }  // namespace texloom::graph

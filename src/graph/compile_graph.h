@@ -54,7 +54,7 @@ struct GraphSummary {
     std::string node;
     std::string alternative;  // "in place" or "copy" for a concatenation, "in place" for a view
     double cost = 0;          // nanoseconds
-    std::vector<std::string> members = {};  // of a fused operator
+    std::vector<std::string> members = {};  // the members of a fused operator
   };
   struct Conversion {
     std::string tensor, from, to;  // storages as text
@@ -71,12 +71,12 @@ struct GraphSummary {
     std::string tensor;
     std::int64_t fold = 1;
   };
-  std::vector<GraphPassReport> passes;  // that ran before; set by the caller of compile_graph()
+  std::vector<GraphPassReport> passes;  // earlier passes; set by the caller of compile_graph()
   std::vector<ChosenNode> nodes;
   std::vector<Conversion> conversions;
   std::vector<Fold> folds;
   std::vector<std::string> in_buffers;  // tensors for which an image is not worth its memory
-  std::optional<double> small_gain;     // of textures that are not used (graph/scopes/decide.h)
+  std::optional<double> small_gain;     // the gain of unused textures (graph/scopes/decide.h)
   std::vector<Run> runs;
   double cost = 0;                 // nanoseconds; with folds, the cost of the second choice
   double lower_bound = 0;          // a lower bound of every choice with these folds
@@ -86,7 +86,7 @@ struct GraphSummary {
   // Launches and calls in a run; a call site may have several. 0 if the number depends on symbols.
   std::int64_t launches = 0;
   // If the graph has symbols, tensors whose sizes depend on symbols do not count in these bytes.
-  std::uint64_t workspace_bytes = 0;  // of temporaries, where they share memory
+  std::uint64_t workspace_bytes = 0;  // the bytes of temporaries that share memory
   std::uint64_t least_bytes = 0;      // a lower bound of every plan of these temporaries
   std::uint64_t temporary_bytes = 0;  // the sum over all temporaries
   std::uint64_t constant_bytes = 0;   // packed
@@ -98,14 +98,14 @@ std::string to_string(const GraphSummary& summary);
 struct ScopeChoice {
   ChoiceProblem problem;
   Choice choice;
-  std::vector<std::string> tensors;                // by tensor of the problem
-  std::vector<std::vector<std::string>> storages;  // by tensor, then by storage
-  std::vector<std::string> nodes;                  // by node of the problem: inputs, then nodes
-  std::vector<std::vector<std::string>> options;   // by node, then by option
+  std::vector<std::string> tensors;                // a name for each tensor of the problem
+  std::vector<std::vector<std::string>> storages;  // indexed by tensor, then by storage
+  std::vector<std::string> nodes;                  // a name for each input, then for each node
+  std::vector<std::vector<std::string>> options;   // indexed by node, then by option
 };
 
 struct CompiledGraph {
-  runtime::Package package;  // of one variant; its constants' bytes are in `values`
+  runtime::Package package;  // has one variant; the bytes of constants are in `values`
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;
   GraphSummary summary;
   ScopeChoice scopes;

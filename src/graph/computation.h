@@ -18,7 +18,7 @@ namespace texloom::graph {
 struct Computation {
   std::vector<ir::Tensor> inputs;   // placeholders, one for each input of the node
   std::vector<ir::Tensor> outputs;  // one for each output
-  ir::Exprs symbols = {};           // of the graph, in the order of their names
+  ir::Exprs symbols = {};           // symbols of the graph, in the order of their names
 };
 // Immutable: nodes and graphs share it.
 using SharedComputation = std::shared_ptr<const Computation>;

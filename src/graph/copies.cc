@@ -17,7 +17,7 @@ using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-constexpr int64_t kThreads = 64;  // of a block
+constexpr int64_t kThreads = 64;  // threads of a block
 
 // The symbols of a program: one for each extent that is not a number.
 class Symbols {

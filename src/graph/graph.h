@@ -43,7 +43,7 @@ namespace texloom::graph {
 using TensorId = std::uint32_t;  // an index into Graph::tensors
 using runtime::Size;
 using runtime::TensorRole;
-using Shape = std::vector<Size>;  // over the graph's symbols
+using Shape = std::vector<Size>;  // extents over the graph's symbols
 
 struct Tensor {
   std::string name;  // unique
@@ -103,7 +103,7 @@ struct Node {
 struct Graph {
   std::string name;
   ir::Target target;
-  std::vector<std::string> symbols = {};                // without equal names
+  std::vector<std::string> symbols = {};                // all names differ
   std::vector<runtime::SizeCondition> conditions = {};  // checked at each run
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;                // each after the nodes whose outputs it reads

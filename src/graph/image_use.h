@@ -25,7 +25,7 @@ class ImageUse {
 
  private:
   const Graph& graph_;
-  std::vector<bool> is_exact_;  // by tensor
+  std::vector<bool> is_exact_;  // indexed by tensor
 };
 
 }  // namespace texloom::graph

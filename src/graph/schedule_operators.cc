@@ -45,7 +45,7 @@ void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler schedule
     std::vector<Alternative> alternatives;
     std::map<std::string, std::vector<Alternative>> by_name = {};
   };
-  std::map<std::string, Scheduled> made;  // by the texts of tasks: networks repeat their layers
+  std::map<std::string, Scheduled> made;  // keyed by the texts of tasks: networks repeat layers
   for (std::size_t done = 0; done < operators.size(); ++done) {
     progress(done, operators.size());
     Node& node = *operators[done];

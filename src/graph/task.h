@@ -27,8 +27,8 @@ enum class OperandStorage : std::uint8_t {
 std::string_view to_string(OperandStorage storage);  // "row_major"
 
 struct Task {
-  SharedComputation computation;         // over the types in which the operands are stored
-  std::vector<OperandStorage> operands;  // of the inputs, then of the outputs
+  SharedComputation computation;         // uses the types in which operands are stored
+  std::vector<OperandStorage> operands;  // one for each input, then for each output
   bool textures = false;                 // whether textures are possible storages
   ir::Target target;
 };

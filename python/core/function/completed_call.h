@@ -11,8 +11,8 @@ namespace texloom::python {
 
 // An argument of a call.
 struct CallArgument {
-  py::object passed;                         // to the kernels: an array of a device, or a number
-  py::object given;                          // by the caller; null for an output that is left out
+  py::object passed;  // what kernels get: an array of a device, or a number
+  py::object given;   // what the caller gives; null for an output that is left out
   const ir::BufferNode* param = nullptr;     // null for a number
   bool is_read = false, is_written = false;  // by the kernels; an array that is only written is an
                                              // output

@@ -113,7 +113,7 @@ SharedProgram program_on(PyFunction& f, const PyDevice& device,
 // The arguments of one call. `bindings` and `shapes` are in the order of the arrays; shapes are
 // those that the caller sees.
 struct CallArguments {
-  std::optional<PyDevice> device;  // of the arrays; nullopt if there are none
+  std::optional<PyDevice> device;  // the device of the arrays; nullopt without arrays
   std::vector<hal::Binding> bindings;
   std::vector<Shape> shapes;
   GivenNumbers numbers;

@@ -52,7 +52,7 @@ class GraphRun {
   static Result<std::unique_ptr<GraphRun>> create(runtime::LoadedGraph loaded);
 
   std::unique_ptr<runtime::Executor> executor_;
-  bool has_inputs_ = false;  // of a run
+  bool has_inputs_ = false;  // whether a run has given inputs
 };
 
 }  // namespace texloom::python

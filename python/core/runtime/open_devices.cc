@@ -53,7 +53,7 @@ struct OpenDevices {
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
   std::vector<std::weak_ptr<runtime::DeviceProgram>> compiling;  // see explain_waits_for()
-  bool interrupted = false;               // by Ctrl-C, while work ran; guarded by the GIL
+  bool interrupted = false;               // Ctrl-C was pressed while work ran; guarded by the GIL
   bool shows_notices = true;              // guarded by the GIL
   std::shared_ptr<hal::Profile> profile;  // for devices that are opened from now on; may be null
 };

@@ -47,7 +47,7 @@ class Views {
   }
 
  private:
-  std::unordered_map<const BufferNode*, Buffer> views_;  // by declared buffer
+  std::unordered_map<const BufferNode*, Buffer> views_;  // the view of each declared buffer
 };
 
 PyIntrinsic make_intrinsic(const std::string& name, const PyOperation& op,

@@ -13,7 +13,7 @@
 namespace texloom::codegen {
 
 struct PrintedKernel {
-  std::string name;    // of the kernel function in `source`
+  std::string name;    // the name of the kernel function in `source`
   std::string source;  // a whole translation unit
 };
 

@@ -83,7 +83,7 @@ enum class HalfSupport : uint8_t {
 // Legalizing steps rewrite kernels into a dialect, and verify_dialect checks the result. The fields
 // describe how languages differ; verify_dialect.h has the complete rules.
 struct Dialect {
-  std::string_view name;  // of the language, in messages
+  std::string_view name;  // the language's name in messages
   VectorWidths vector_widths{2, 3, 4};
   VectorConditions vector_conditions = VectorConditions::None;
   PointerModel pointers = PointerModel::Casts;
@@ -93,9 +93,9 @@ struct Dialect {
   // Whether the backend prints functions of float32 that the language lacks by their definitions
   // (function_definitions.h).
   bool defines_functions = false;
-  int storage_bits = 8;  // of the smallest elements that memory may hold: 8, 16 or 32
+  int storage_bits = 8;  // the width of the smallest elements in memory: 8, 16 or 32
   HalfSupport half = HalfSupport::Memory;
-  bool bfloat16 = false;         // in memory: values are float32, rounded as float32(bfloat16(x))
+  bool bfloat16 = false;  // only in memory: values are float32, rounded as float32(bfloat16(x))
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;

@@ -310,7 +310,7 @@ class DialectVerifier {
 
   const Dialect& dialect_;
   SourceLocation location_;                                // for nodes without a location
-  std::unordered_map<const ir::BufferNode*, int> widths_;  // of the kernel's accesses, in lanes
+  std::unordered_map<const ir::BufferNode*, int> widths_;  // lanes of the kernel's accesses
   std::unordered_set<Expr, RefHash, RefSame> values_;
   std::set<std::pair<const ir::ExprNode*, int>> masks_;
   std::set<std::pair<const void*, DialectRule>> reported_;

@@ -251,7 +251,7 @@ class Folding {
   Graph& graph_;
   Producers producers_;
   std::vector<std::size_t> readers_;  // by tensor
-  std::vector<TensorId> before_;      // by new constant: the tensor that is computed from it
+  std::vector<TensorId> before_;      // for each new constant, the tensor that is computed from it
   std::set<std::string> names_;
 };
 

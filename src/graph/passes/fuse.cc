@@ -130,9 +130,9 @@ class Fusion {
   }
 
   const Graph& graph_;
-  std::vector<std::optional<NodeId>> producer_;  // by tensor; nullopt for inputs and constants
-  std::vector<std::set<NodeId>> readers_;        // by tensor
-  std::vector<Group> groups_;                    // by the last node
+  std::vector<std::optional<NodeId>> producer_;  // per tensor; nullopt for inputs and constants
+  std::vector<std::set<NodeId>> readers_;        // indexed by tensor
+  std::vector<Group> groups_;                    // indexed by the last node of the group
 };
 
 // The fused operator that replaces these members.

@@ -40,7 +40,7 @@ class Joining {
   }
 
   void run() {
-    std::vector<std::pair<NodeId, std::size_t>> joins;  // with their axes
+    std::vector<std::pair<NodeId, std::size_t>> joins;  // the joining nodes with their axes
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       const auto axis = joined_axis(graph_.nodes[n]);
       if (axis && has_known_size(graph_.nodes[n])) joins.emplace_back(n, *axis);
@@ -109,8 +109,8 @@ class Joining {
   }
 
   Graph& graph_;
-  std::vector<std::optional<NodeId>> producer_;  // by tensor; nullopt for inputs and constants
-  std::vector<bool> is_placed_;  // by tensor: whether a view or a concatenation places it in memory
+  std::vector<std::optional<NodeId>> producer_;  // per tensor; nullopt for inputs and constants
+  std::vector<bool> is_placed_;  // for each tensor, whether a view or a concatenation places it
 };
 
 }  // namespace

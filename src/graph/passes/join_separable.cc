@@ -43,7 +43,7 @@ class SeparableJoining {
   std::optional<std::size_t> producer_to_join(std::size_t reader) const {
     const Node& second = graph_.nodes[reader];
     if (!is_candidate(second)) return std::nullopt;
-    std::map<std::size_t, std::size_t> inputs;  // by the node that computes the input, in order
+    std::map<std::size_t, std::size_t> inputs;  // keyed by the node that computes the input
     for (std::size_t input = 0; input < second.inputs.size(); ++input) {
       const auto found = producers_.find(second.inputs[input]);
       if (found != producers_.end()) inputs.emplace(found->second, input);

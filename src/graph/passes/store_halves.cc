@@ -108,9 +108,9 @@ class Narrowing {
   }
 
   Graph& graph_;
-  std::vector<TensorId> one_type_;  // by tensor: a tensor that must have its type, or itself
-  std::vector<bool> stays_;         // by tensor: whether its type must not change
-  std::vector<bool> is_exact_;      // by tensor: whether integers or coordinates depend on it
+  std::vector<TensorId> one_type_;  // for each tensor, one that must have its type, or itself
+  std::vector<bool> stays_;         // for each tensor, whether its type must not change
+  std::vector<bool> is_exact_;      // for each tensor, whether integers or coordinates depend on it
 };
 
 }  // namespace

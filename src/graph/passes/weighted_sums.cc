@@ -84,7 +84,7 @@ class Recognition {
  private:
   struct Link {
     Op op;
-    Exprs indices;  // at which `op` reads the preceding stage
+    Exprs indices;  // the indices at which `op` reads the preceding stage
   };
 
   std::optional<std::size_t> input_of(const ir::Tensor& tensor) const {
@@ -239,7 +239,7 @@ class Recognition {
   std::vector<Link> links_;  // stages after the sums, the last one first
   std::size_t bias_link_ = 0;
   Expr bias_index_;
-  Exprs weight_indices_;  // over the axes of the sums
+  Exprs weight_indices_;  // expressions over the axes of the sums
   std::vector<ir::IterVar> reduce_axes_;
   std::vector<Expr> kept_;
 };

@@ -17,9 +17,9 @@ namespace texloom::graph {
 struct WeightedSums {
   std::size_t weight = 0;           // the number of the input with the weights
   std::optional<std::size_t> bias;  // the number of the input with a value for each channel
-  std::size_t channel_axis = 0;     // of the output
+  std::size_t channel_axis = 0;     // the axis of channels in the output
   std::int64_t channels = 0;
-  std::vector<std::int64_t> channel_of;  // by element of the weights, row-major; -1: no channel
+  std::vector<std::int64_t> channel_of;  // for each element of the weights, row-major; -1: none
 };
 
 // nullopt if the computation is not of this kind, or if it reads several elements of a bias.

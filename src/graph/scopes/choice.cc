@@ -266,8 +266,8 @@ class Search {
 
   const ChoiceProblem& problem_;
   std::size_t max_partial_;
-  std::vector<std::ptrdiff_t> last_read_;    // by tensor: the last node that may read it, or -1
-  std::vector<std::ptrdiff_t> last_needed_;  // by tensor: the last node that must read it
+  std::vector<std::ptrdiff_t> last_read_;  // for each tensor, the last node that may read it, or -1
+  std::vector<std::ptrdiff_t> last_needed_;  // for each tensor, the last node that must read it
   std::vector<double> rest_;
   std::vector<Step> steps_;
 };

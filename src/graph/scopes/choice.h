@@ -33,7 +33,7 @@ struct StoredTensor {
 
 struct ChoiceOption {
   double cost = 0;                  // not negative
-  std::vector<StoredTensor> reads;  // of tensors that an earlier node writes
+  std::vector<StoredTensor> reads;  // reads of tensors that an earlier node writes
   // All options of a node write the same tensors. An option may write a tensor in several storages.
   std::vector<StoredTensor> writes;
 };
@@ -43,20 +43,20 @@ struct ChoiceOption {
 // it, if it is converted for the node, or if it exists and a later node reads or converts it.
 struct ChoiceLimit {
   double most = 0;
-  std::vector<std::vector<double>> uses;  // by tensor and storage; not negative
+  std::vector<std::vector<double>> uses;  // indexed by tensor and storage; not negative
 };
 
 struct ChoiceProblem {
   // The cost of converting a tensor from one of its storages (the first index) to another; zero
   // from a storage to itself. The source of a conversion is the cheapest storage among those in
   // which the tensor was written.
-  std::vector<std::vector<std::vector<double>>> conversions;  // by tensor
+  std::vector<std::vector<std::vector<double>>> conversions;  // indexed by tensor
   std::vector<std::vector<ChoiceOption>> nodes;               // in an order in which they can run
   std::vector<ChoiceLimit> limits = {};
 };
 
 struct Choice {
-  std::vector<std::size_t> options;  // by node; empty if none was found within the limits
+  std::vector<std::size_t> options;  // one for each node; empty if no choice is within the limits
   double cost = 0;                   // infinite without options
   double lower_bound = 0;  // no choice costs less; equal to the cost if the choice is optimal
 

@@ -19,7 +19,7 @@ struct DecisionOptions {
 };
 
 struct Decision {
-  Offers offers;  // with the folds
+  Offers offers;  // the offers with the chosen folds
   // The problem of all offers, except textures for the tensors in `in_buffers`, and its choice.
   ChoiceProblem problem;
   Choice choice;

@@ -14,8 +14,8 @@ struct Invocation {
 };
 
 struct Invocations {
-  std::vector<Invocation> list;      // without concatenations and views in place
-  std::vector<const Offer*> offers;  // by node, the chosen one
+  std::vector<Invocation> list;      // leaves out concatenations and views in place
+  std::vector<const Offer*> offers;  // for each node, the chosen offer
   // For each tensor that is computed or an input: its first storage.
   std::vector<std::size_t> stored;
   // A part of a concatenation in place, or a view: the tensor that contains it, and its place.

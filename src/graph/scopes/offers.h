@@ -22,7 +22,7 @@ using Folds = std::map<TensorId, int64_t>;
 struct Offer {
   // The number of the node's alternative; nullopt for a concatenation, and for a view in place.
   std::optional<std::size_t> alternative = {};
-  std::vector<std::size_t> storages;  // of its inputs, then of its outputs
+  std::vector<std::size_t> storages;  // one for each input, then for each output
   SiteCost cost = {};                 // zero if the node is in place
   // For a concatenation in place, which needs no kernel: the places of its inputs in its output.
   // For a view in place: the place of its output in its input.
@@ -33,8 +33,8 @@ struct Offer {
 std::string name_of(const Node& node, const Offer& offer);
 
 struct Offers {
-  std::vector<std::vector<Stored>> storages;  // by tensor; all with different layouts
-  std::vector<std::vector<Offer>> nodes;      // by node
+  std::vector<std::vector<Stored>> storages;  // indexed by tensor; all with different layouts
+  std::vector<std::vector<Offer>> nodes;      // the offers of each node
   // By tensor, by source storage, and by destination storage. Empty for constants.
   std::vector<std::vector<std::vector<SiteCost>>> conversions;
 };

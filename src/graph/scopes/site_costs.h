@@ -20,8 +20,8 @@ namespace texloom::graph {
 struct SiteFacts {
   std::string_view kind;       // the pattern of a node; "convert", "concatenate" for copies
   std::string_view signature;  // the text of the schedule, with the storages of its arguments
-  std::vector<std::string_view> sources;  // of its kernels
-  double bytes = 0;                       // of its arguments, each once
+  std::vector<std::string_view> sources;  // the sources of the kernels
+  double bytes = 0;                       // the bytes of all arguments, each counted once
   double operations = 0;
   std::int64_t launches = 1;
   std::int64_t textures = 0;  // the number of its arguments that are in textures

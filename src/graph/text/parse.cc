@@ -412,7 +412,7 @@ class GraphParser {
   std::string_view text_;
   std::string_view file_;
   std::vector<std::size_t> starts_;
-  ir::TextReader reader_;  // of the text in front of the programs
+  ir::TextReader reader_;  // reads the text in front of the programs
   Graph graph_;
   std::map<std::string, TensorId> numbers_;
   // The programs that alternatives name, in order.

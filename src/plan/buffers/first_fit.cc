@@ -33,7 +33,7 @@ class FirstFit {
   const Stacking& stacking_;
   std::int64_t steps_;
   Budget& budget_;
-  std::vector<std::int32_t> placed_;  // by offset
+  std::vector<std::int32_t> placed_;  // sorted by offset
   std::vector<std::int64_t> offsets_;
   Order best_order_;
   std::vector<std::int64_t> best_;

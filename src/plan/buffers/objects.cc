@@ -23,7 +23,7 @@ struct Object {
 };
 
 struct Assignment {
-  std::vector<std::size_t> objects;  // by item
+  std::vector<std::size_t> objects;  // the object of each item
   std::vector<Object> contents;
   std::int64_t bytes = 0;
 

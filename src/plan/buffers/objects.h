@@ -23,10 +23,10 @@ enum class ObjectProof : std::uint8_t {
 struct ObjectPlan {
   std::vector<std::size_t> objects;  // the object of each item, an index into `sizes`
   std::vector<std::int64_t> sizes;   // bytes of each object: the size of its largest item
-  std::int64_t bytes = 0;            // of all objects
+  std::int64_t bytes = 0;            // the sum over all objects
   std::int64_t lower_bound = 0;      // bytes
   ObjectProof proof = ObjectProof::LargestLive;
-  std::int64_t steps = 0;     // that were spent
+  std::int64_t steps = 0;     // the steps that were spent
   bool deterministic = true;  // the effort had no time limit
 
   bool optimal() const { return bytes == lower_bound; }

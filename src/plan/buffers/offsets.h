@@ -28,10 +28,10 @@ enum class OffsetProof : std::uint8_t {
 
 struct OffsetPlan {
   std::vector<std::int64_t> offsets;  // bytes, one for each item
-  std::int64_t bytes = 0;             // that the arena needs
+  std::int64_t bytes = 0;             // the bytes that the arena needs
   std::int64_t lower_bound = 0;       // bytes
   OffsetProof proof = OffsetProof::LiveBytes;
-  std::int64_t steps = 0;  // that were spent
+  std::int64_t steps = 0;  // the steps that were spent
   // Whether the same call gives the same plan: the effort had no time limit.
   bool deterministic = true;
 

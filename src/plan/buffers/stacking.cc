@@ -54,7 +54,7 @@ std::int64_t lower_bound_of(const Stacking& stacking) {
   });
   std::int64_t bound = 0;
   std::int64_t sum = 0;
-  std::multiset<std::int64_t> paddings;  // of the items of the section
+  std::multiset<std::int64_t> paddings;  // the paddings of the items of the section
   auto ended = by_end.begin();
   for (const StackedItem& item : stacking.items) {
     for (; stacking.items[*ended].end <= item.begin; ++ended) {

@@ -6,7 +6,7 @@
 namespace texloom::plan {
 namespace {
 
-constexpr std::int64_t kMostSteps = 4'000'000;  // of one search
+constexpr std::int64_t kMostSteps = 4'000'000;  // the most steps of one search
 
 std::int64_t sum_of(const PartitionProblem& problem, const std::vector<int>& items) {
   std::int64_t sum = 0;

@@ -18,7 +18,7 @@ struct TextureInstance {
   std::vector<TextureItem> items;
   std::vector<bool> must_be_exact;
   std::vector<std::vector<FoldedExtent>> folds;  // a selection within the limits; never empty
-  std::vector<std::int64_t> least_texels;        // of the smallest fold
+  std::vector<std::int64_t> least_texels;        // the texels of the smallest fold
   std::vector<std::vector<int>> meets;           // items that are live together with this one
   std::vector<std::vector<int>> apart;           // items that never share an image with this one
   std::int64_t max_width = 0;

@@ -205,7 +205,7 @@ class OrderSearch {
   Rows users_;
   Rows before_;
   Rows after_;
-  std::vector<std::int64_t> texels_;  // of each item
+  std::vector<std::int64_t> texels_;  // the texels of each item
   std::vector<std::int64_t> position_;
   std::vector<std::int64_t> change_;
   std::int64_t steps_ = 0;

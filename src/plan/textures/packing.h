@@ -34,8 +34,8 @@ struct Packing {
 
 // The decisions of a packing. All places follow from them.
 struct PackingRecipe {
-  std::vector<int> order;            // of the items; exact items are placed first in any case
-  std::vector<std::int64_t> widths;  // of the initial images; more images are added when needed
+  std::vector<int> order;            // items in order; exact items are placed first in any case
+  std::vector<std::int64_t> widths;  // widths of the initial images; more are added if needed
   std::vector<int> image;            // for each item, the index of its image, or -1: any
   // Whether an item may get a new image if an old image would grow by more texels. If not, it gets
   // a new image only if no old image has a place for it.
@@ -52,7 +52,7 @@ class Packer {
   // this number.
   Packing pack(const PackingRecipe& recipe, std::int64_t steps_per_item, std::int64_t too_many);
 
-  std::int64_t steps() const { return steps_; }  // of all calls
+  std::int64_t steps() const { return steps_; }  // the sum over all calls
 
  private:
   // A place for an item, and the cost of the place.

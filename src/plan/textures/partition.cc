@@ -9,7 +9,7 @@
 namespace texloom::plan {
 namespace {
 
-using Mask = std::uint64_t;  // of chosen items
+using Mask = std::uint64_t;  // a set of chosen items
 
 // The chosen items in the form that the search uses, numbered in the order of the search. An item
 // matters later if a later item is apart from it or live together with it.

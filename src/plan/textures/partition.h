@@ -14,7 +14,7 @@ namespace texloom::plan {
 // texels of its part's peak. So the least cost of a partition is a lower bound of every plan; and
 // so is the least cost of a partition of some of the items.
 struct PartitionProblem {
-  std::vector<std::int64_t> texels;         // of each item, in its smallest fold
+  std::vector<std::int64_t> texels;         // the texels of each item, in its smallest fold
   std::vector<std::vector<int>> live_sets;  // items that are live together, each set sorted
   std::vector<std::vector<int>> apart;      // for each item, sorted
   std::int64_t max_peak = 0;                // the texels of the largest image

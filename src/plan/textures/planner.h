@@ -41,7 +41,7 @@ struct TextureBound {
   TextureProof::Kind kind = TextureProof::Kind::Live;
   std::string format;
   std::int64_t texels = 0;
-  std::vector<std::int64_t> ids;  // of the items of the proof
+  std::vector<std::int64_t> ids;  // the ids of the items of the proof
 };
 
 struct TextureResult {

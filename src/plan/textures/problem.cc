@@ -8,7 +8,7 @@
 namespace texloom::plan {
 namespace {
 
-using Positions = std::unordered_map<std::int64_t, std::size_t>;  // of items, by id
+using Positions = std::unordered_map<std::int64_t, std::size_t>;  // item positions by id
 
 Status check_limits(const TextureProblem& problem) {
   const auto limits = {problem.max_width, problem.max_height};

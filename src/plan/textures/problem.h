@@ -46,12 +46,12 @@ struct TextureProblem {
   std::vector<TextureOperator> operators;
   // Whether a kernel may read and write one image, so that items of a pair may share an image.
   bool read_write_may_share = false;
-  std::int64_t max_width = 16384;  // of an image, in texels
+  std::int64_t max_width = 16384;  // the limits of an image, in texels
   std::int64_t max_height = 16384;
 };
 
 // The largest values that a problem may have. Sums of texels then fit in 64 bits.
-inline constexpr std::int64_t kMaxTexels = std::int64_t{1} << 48;  // of the largest image
+inline constexpr std::int64_t kMaxTexels = std::int64_t{1} << 48;  // texels of the largest image
 inline constexpr std::int64_t kMaxExtent = std::int64_t{1} << 40;  // limits, extents and times
 inline constexpr std::int64_t kMaxItems = 20'000;
 

@@ -196,7 +196,7 @@ class Placing {
   const Rules rules_;
   RectanglePlan plan_;
   std::vector<bool> is_placed_;
-  std::vector<std::vector<std::size_t>> contents_;  // of each image: items that still matter
+  std::vector<std::vector<std::size_t>> contents_;  // for each image, items that still matter
   std::vector<bool> banned_;                        // images that the current item may not share
   std::vector<std::size_t> neighbors_;              // items of an image that are live with it
 };

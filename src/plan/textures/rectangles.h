@@ -58,8 +58,8 @@ struct RectanglePlace {
 struct RectanglePlan {
   std::vector<RectangleImage> images;
   std::vector<RectanglePlace> places;  // one for each item
-  std::int64_t texels = 0;             // of all images
-  std::int64_t steps = 0;              // that were spent
+  std::int64_t texels = 0;             // the sum over all images
+  std::int64_t steps = 0;              // the steps that were spent
 };
 
 // Puts items into images one by one, in several orders, each where its image grows least, and then

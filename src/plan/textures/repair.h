@@ -25,12 +25,12 @@ class Repairer {
   void run(std::int64_t goal, std::int64_t steps, const std::function<bool()>& is_over);
 
   const Packing& best() const { return best_; }
-  std::int64_t steps() const { return steps_; }  // of all runs
+  std::int64_t steps() const { return steps_; }  // the sum over all runs
 
  private:
   struct Spot {
     PackedItem place;
-    double cost = 0;  // of removing the items that overlap the place
+    double cost = 0;  // the cost of removing the items that overlap the place
   };
 
   std::int64_t cut(std::int64_t goal);
@@ -53,13 +53,13 @@ class Repairer {
   const TextureInstance& instance_;
   Packing now_;                             // may lack places; image heights are limits
   Packing best_;                            // has a place for each item
-  std::vector<std::vector<int>> contents_;  // of each image
-  std::vector<std::size_t> index_;          // of each item in the contents of its image
+  std::vector<std::vector<int>> contents_;  // the items of each image
+  std::vector<std::size_t> index_;          // each item's index in the contents of its image
   std::vector<int> waiting_;                // items without a place
   std::vector<int> changed_;                // items whose place may differ from the best one
   std::vector<double> cost_;                // by item: the cost of removing it
-  std::vector<int> neighbors_;              // of the current item
-  double cost_of_apart_ = 0;                // of removing items that may not share its image
+  std::vector<int> neighbors_;              // the neighbors of the current item
+  double cost_of_apart_ = 0;  // the cost of removing items that may not share its image
   std::vector<std::int64_t> columns_;
   std::vector<std::int64_t> rows_;
   Random random_;

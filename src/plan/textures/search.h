@@ -10,7 +10,7 @@ namespace texloom::plan {
 
 struct SearchLimits {
   std::int64_t goal = 0;                // a packing with at most this many texels ends the search
-  std::int64_t steps = 0;               // of the packer
+  std::int64_t steps = 0;               // the packer's steps
   std::function<bool()> is_over_early;  // called now and then; empty: is never called
 };
 

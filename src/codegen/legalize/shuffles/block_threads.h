@@ -16,9 +16,9 @@ namespace texloom::codegen {
 // An index as the sum of a number that depends on the thread, and of terms that are equal for all
 // threads of a block.
 struct ThreadIndex {
-  std::vector<int64_t> of_thread;    // by the thread's number
-  std::array<int64_t, 3> factors{};  // of threadIdx.x, y and z
-  ir::arith::LinearSum of_block;     // without a constant
+  std::vector<int64_t> of_thread;    // the number for each thread
+  std::array<int64_t, 3> factors{};  // the factors of threadIdx.x, y and z
+  ir::arith::LinearSum of_block;     // the other terms, without a constant
 };
 
 // The threads of one block, numbered with threadIdx.x fastest, in SIMD-groups of neighbors.

@@ -16,7 +16,7 @@ namespace texloom::codegen {
 // in `if threadIdx.x < 8 { P[threadIdx.x] = P[threadIdx.x] + P[threadIdx.x + 8] }`. A step stores
 // to each buffer once, after all its loads of that buffer.
 struct CombinationStep {
-  std::vector<bool> threads;                        // by number: whether the thread takes part
+  std::vector<bool> threads;                        // for each thread, whether it takes part
   std::unordered_set<const ir::ExprNode*> others;   // loads of other threads' elements
   std::unordered_set<const ir::BufferNode*> taken;  // the buffers that `others` read
   std::unordered_set<int64_t> sources;              // the threads whose elements `others` read

@@ -90,7 +90,7 @@ std::optional<CombinationTree> tree_around(const Stmts& statements, size_t barri
 struct FoundTree {
   const Seq* seq;
   CombinationTree tree;
-  AccessCounts accesses;  // by the tree and the statements that read its result
+  AccessCounts accesses;  // accesses of the tree and of statements that read its result
 };
 
 AccessCounts accounted_for(const Seq& seq, const CombinationTree& tree) {

@@ -19,7 +19,7 @@ struct PartIndex {
   // Indexed by the accessing thread: the number of the thread that owns the element, or nullopt if
   // no thread owns it.
   std::vector<std::optional<int64_t>> owners;
-  std::array<int64_t, 3> factors{};  // of threadIdx.x, y and z
+  std::array<int64_t, 3> factors{};  // the factors of threadIdx.x, y and z
 
   // Whether each of these threads accesses its own part.
   bool is_own(const std::vector<bool>& threads) const;
