@@ -21,8 +21,9 @@ struct InterpreterLoaderOptions {
 // or legalized. Entry points are the names of its kernels.
 // A launch runs in one thread, since one run has to see all groups to find races between groups.
 // The interpreter's report (a race, an access out of bounds, a divergent barrier, …) becomes the
-// error of the submission; values that the kernel wrote before that remain. Buffers and textures
-// count as defined: reads of unwritten elements are found only by interpreting a whole program.
+// error of the submission; values that the kernel wrote before the error remain. Buffers and
+// textures count as defined: reads of unwritten elements are found only by interpreting a whole
+// program.
 std::shared_ptr<const hal::host::KernelLoader> make_interpreter_loader(
     const InterpreterLoaderOptions& options = {});
 

@@ -22,7 +22,7 @@ namespace {
 
 using runtime::TensorRef;
 
-// The limits that a plan may assume of every device that can run it.
+// The limits that a plan may assume of every device that can run the plan.
 hal::DeviceLimits limits_of(const ir::Target& target, std::uint64_t buffer_alignment) {
   hal::DeviceLimits limits;
   limits.max_image_width = limits.max_image_height =

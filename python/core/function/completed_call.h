@@ -13,9 +13,9 @@ namespace texloom::python {
 struct CallArgument {
   py::object passed;  // what kernels get: an array of a device, or a number
   py::object given;   // what the caller gives; null for an output that is left out
-  const ir::BufferNode* param = nullptr;     // null for a number
-  bool is_read = false, is_written = false;  // by the kernels; an array that is only written is an
-                                             // output
+  const ir::BufferNode* param = nullptr;  // null for a number
+  // Whether kernels read and write the array. An array that is only written is an output.
+  bool is_read = false, is_written = false;
 };
 
 // All arguments of the call. New arrays replace NumPy arrays and outputs that are left out. They

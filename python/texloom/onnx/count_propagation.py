@@ -197,7 +197,7 @@ def _sliced(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _cut(node: Node, count: Value) -> Value | None:
-    """Convert a slice of the first rows, which limits the count; None for other slices."""
+    """Convert a slice of the first rows by limiting the count; None for other slices."""
     x = _only(node, 0)
     parts = [node.ints_or(name, i) for i, name in enumerate(("starts", "ends", "axes"), 1)]
     starts, ends, axes = parts[0], parts[1], parts[2] or [0]

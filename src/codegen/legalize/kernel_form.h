@@ -11,8 +11,8 @@ namespace texloom::codegen {
 
 // How an array that the kernel allocates is declared.
 struct ArrayForm {
-  int lanes = 1;    // if not 1: as an array of vectors of this many elements
-  int aligned = 1;  // if not 1: as elements, aligned to vectors of this many of them
+  int lanes = 1;    // if not 1, the array has vectors of this many elements
+  int aligned = 1;  // if not 1, the array has elements, aligned to vectors of this many
 };
 
 // The unroll hint of a loop for the device's compiler.

@@ -56,7 +56,7 @@ struct Place {
   const Node& node;
   ir::Substitution axes = {};    // variables with known values
   ir::Exprs own = {};            // the variables of the axes of the stage's output
-  std::optional<TensorId> data;  // the tensor that is x, if it may be read here
+  std::optional<TensorId> data;  // the tensor x, if it may be read at this point
 };
 
 class Evaluation {

@@ -9,7 +9,7 @@
 namespace texloom::graph {
 
 struct Invocation {
-  std::optional<std::size_t> node = {};  // nullopt: a conversion
+  std::optional<std::size_t> node = {};  // nullopt for a conversion
   std::vector<StoredTensor> reads, writes;
 };
 

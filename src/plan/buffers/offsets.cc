@@ -15,7 +15,7 @@ constexpr std::int64_t kQuickSteps = 200'000;
 // First fit takes fewer steps if an exact search follows, which finds better plans in the saved
 // steps.
 constexpr std::int64_t kQuickStepsBeforeSearch = 20'000;
-constexpr std::int64_t kFirstRoundSteps = 50'000;  // in minimize_offsets(), for one capacity
+constexpr std::int64_t kFirstRoundSteps = 50'000;  // steps per capacity in minimize_offsets()
 
 // The state of one call: the best plan so far, and the bounds that are proved.
 class Planning {

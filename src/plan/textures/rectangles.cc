@@ -81,7 +81,7 @@ class Placing {
  private:
   struct Choice {
     RectanglePlace place;
-    RectangleImage image;  // after the item is placed
+    RectangleImage image;  // the image after the item is placed
     std::int64_t added = 0;
     std::int64_t wasted = 0;
 

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kImpossible = std::numeric_limits<double>::max();
 constexpr std::int64_t kStepsPerPlacement = 16;  // the cost of a placement, besides rectangles
-constexpr std::size_t kForcedFolds = 4;          // folds that are tried by force
-constexpr std::size_t kForcedLines = 8;          // columns and rows that are tried by force
+constexpr std::size_t kForcedFolds = 4;          // folds that may displace items
+constexpr std::size_t kForcedLines = 8;          // columns and rows that may displace items
 
 bool overlap(const PackedItem& a, const PackedItem& b) {
   return a.x < b.x + b.extent.width && b.x < a.x + a.extent.width && a.y < b.y + b.extent.height &&

@@ -129,7 +129,7 @@ class Local {
     switch (random_.below(8)) {
       case 0:
       case 1:
-      case 2: {  // the culprit goes earlier
+      case 2: {  // the culprit moves to an earlier position
         const std::size_t to = random_.below(position + 1);
         std::rotate(order.begin() + static_cast<std::ptrdiff_t>(to), at, at + 1);
         break;

@@ -31,7 +31,8 @@ View view_of(const FoldedExtent& extent, const ViewRules& rules, std::int64_t te
              std::int64_t unit) {
   View view{extent, ceil_div(extent.width, rules.row_pitch_alignment) * rules.row_pitch_alignment,
             0};
-  // Cut to a value just above the limit of an arena, so that the item is refused as too large.
+  // The product is cut to a value just above the limit of an arena, so that the item is refused as
+  // too large.
   const int128 bytes = static_cast<int128>(view.row_pitch) * extent.height * texel;
   view.units =
       static_cast<std::int64_t>(std::min<int128>((bytes + unit - 1) / unit, kMaxExtent + 1));

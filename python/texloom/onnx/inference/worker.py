@@ -1,8 +1,8 @@
 """The process of :class:`texloom.onnx.inference.ShapeInference`; it imports nothing of Texloom.
 
-It reads requests and writes answers, each preceded by its length. A request is a byte, whether the
-inference is strict, and a model. An answer is the model with types; if there is none, the length is
--1.
+The process reads requests and writes answers, each preceded by its length. A request is a byte that
+says whether the inference is strict, and a model. An answer is the model with types; if there is
+none, the length is -1.
 """
 
 from __future__ import annotations
