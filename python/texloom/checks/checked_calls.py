@@ -64,7 +64,7 @@ KINDS: dict[str, Kind] = {
         lambda value: hasattr(value, "min") and hasattr(value, "extent"),
         "make one: tvm.ir.Range(begin, end)",
     ),
-    "Tensor": Kind("a tensor", instance_of(Tensor), "name what te.compute returned"),
+    "Tensor": Kind("a tensor", instance_of(Tensor), "pass a tensor that te.compute returned"),
     "Operation": Kind("an operation", instance_of(Operation), _OPERATION),
     "Sequence[Operation]": Kind("a list of operations", _are(Operation), _OPERATION),
     "Operation | Tensor | Sequence[Operation | Tensor]": Kind(

@@ -43,10 +43,10 @@ class Comparison:
     node, op, output : str
         Names.
     error, bound : float
-        Of the element with the largest ratio of error to bound. The bound is 0 for integers; the
-        error is infinite if a value is not finite or the shape is wrong.
+        The error and the bound of the element with the largest ratio of error to bound. The bound
+        is 0 for integers; the error is infinite if a value is not finite or the shape is wrong.
     index : tuple of int
-        Of that element.
+        The index of that element.
     value, peer : float
         The results of Texloom and of the other implementation.
     exact : float or None
@@ -196,7 +196,7 @@ def compared(
     Parameters
     ----------
     names : tuple of str
-        Of the node, of its operator, and of the output.
+        The names of the node, of its operator, and of the output.
     ours, peer : array
         The results of Texloom and of the other implementation for the same inputs.
     exact, magnitudes : array or None

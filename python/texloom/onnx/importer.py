@@ -237,7 +237,7 @@ class Importer:
     ) -> list[Value]:
         """Return the outputs of a node that becomes operators of the graph.
 
-        In order of preference: its converter adds them, a custom operator is called, or its body in
+        In order of preference: the converter adds them, a custom operator is called, or its body in
         the standard is converted.
         """
         domain = _domain(node)

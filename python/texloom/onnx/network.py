@@ -41,7 +41,7 @@ class Network:
     inputs : list of str
         The names of the graph's inputs.
     outputs : dict of str to Value
-        By name, in the model's order.
+        The outputs by name, in the model's order.
     name_of : dict of GraphTensor to str
         The tensors that are outputs of the graph.
     names_all_outputs : bool
@@ -100,9 +100,9 @@ class Imports:
     ----------
     model : ModelProto
     values : mapping of str to array
-        Of inputs that are constants in all networks.
+        Values of inputs that are constants in all networks.
     operators : sequence of Operator
-        For nodes that have no converter.
+        Operators for nodes that have no converter.
     progress : callable, optional
     """
 

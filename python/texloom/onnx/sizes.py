@@ -147,7 +147,7 @@ def computed_sizes(
     inputs : sequence of Value or None
     attributes : mapping of str to Any
     version : int
-        Of the operator set.
+        The version of the operator set.
     """
     arrays = [None if each is None else _objects(each) for each in inputs]
     dtype = next(each.dtype for each in inputs if each is not None and each.sizes is not None)

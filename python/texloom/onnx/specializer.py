@@ -106,7 +106,7 @@ class Specializer:
         shapes : mapping of str to sequence of int
             The shapes of the inputs with open extents.
         arrays : mapping of str to array
-            Of all inputs.
+            The arrays of all inputs.
         """
         if self.for_all_sizes is not None:
             return self.for_all_sizes

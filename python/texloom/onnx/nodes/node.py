@@ -53,7 +53,7 @@ class Node:
     outputs : list of str
         Names; empty for an unused output.
     attributes : dict
-        By name: numbers, strings, lists, arrays, and graphs as ONNX gives them.
+        The attributes by name: numbers, strings, lists, arrays, and graphs as ONNX gives them.
     subgraph : callable
         ``subgraph(graph, inputs)`` converts the nodes of a graph among the attributes, in which the
         names around the node are visible; it returns the outputs of the graph.

@@ -115,7 +115,7 @@ def transposed_convolution(
         How many elements are cut off at the begin of each spatial axis; none by default. At the
         end, the elements beyond `extents` are cut off.
     strides, dilations : sequence of int, optional
-        From one window to the next, and from one tap of a window to the next; 1 by default.
+        The distances from one window to the next, and from one tap to the next; 1 by default.
     groups : int
         Output channels of a group read only the input channels of that group.
 

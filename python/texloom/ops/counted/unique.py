@@ -39,7 +39,7 @@ def unique(
     first : Tensor
         Of int64: for each distinct element or slice, its first position.
     inverse : Tensor
-        Of int64: for each element or slice, the index of the equal one in `different`.
+        Of int64: for each element or slice, the index of its equal in `different`.
     numbers : Tensor
         Of int64: how often each distinct element or slice occurs.
     count : Tensor

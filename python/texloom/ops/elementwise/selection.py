@@ -18,7 +18,7 @@ def where(condition: Tensor, x: Tensor, y: Tensor) -> Tensor:
     condition : Tensor
         Of bools.
     x, y : Tensor
-        Of one type. All three are broadcast as in NumPy.
+        Of one type. `condition`, `x` and `y` are broadcast as in NumPy.
     """
     return elementwise(te.if_then_else, condition, x, y, name="where")
 

@@ -51,7 +51,7 @@ def dft(x: Tensor, powers: Tensor, axis: int, onesided: bool = False, scale: flo
     powers : Tensor ``[length, 2, 2]``
         The result of :func:`turns`; of the type of `x`, or of float32 for 16 bits.
     axis : int
-        Not the last one.
+        Any axis but the last.
     onesided : bool
         Whether to return only the first ``length // 2 + 1`` elements, which determine the others
         for a real `x`.
@@ -115,7 +115,7 @@ def stft(
     powers : Tensor ``[frame, 2, 2]``
         As for :func:`dft`.
     step : int
-        From the start of one frame to that of the next.
+        The distance from the start of one frame to the start of the next.
     window : Tensor ``[frame]``, optional
         Factors of the elements of a frame.
     onesided : bool
