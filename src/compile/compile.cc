@@ -130,8 +130,8 @@ CompiledModule emit_kernels(lower::Lowering legalized, Interruption interruption
   return module;
 }
 
-// Lowers a program of kernels again only if index tests are wanted, since they can be added only to
-// a schedule.
+// Lowers a program of kernels again only if index tests are wanted, since tests can be added only
+// to a schedule.
 lower::Lowering kernels_of(const SourceProgram& program, const CompileOptions& options,
                            Interruption interruption) {
   if (program.state->program.stage == ProgramStage::Kernels && !checks_indices(program, options)) {

@@ -1,10 +1,10 @@
 // Computations of the nodes of graphs, as operations over tensors (schedule/operation/operation.h).
 //
-// A computation knows nothing of its graph. Its placeholders are called in0, in1, ...; each extent
-// of an input that is not a number is one symbol of the computation. So nodes with the same formula
-// over tensors of different sizes have equal computations. The values of these symbols in the graph
-// follow from the shapes of the node's inputs. Other symbols of the graph keep their names in a
-// computation, and kernels get them as numbers.
+// A computation does not depend on its graph. The placeholders are called in0, in1, ...; each
+// extent of an input that is not a number is one symbol of the computation. So nodes with the same
+// formula over tensors of different sizes have equal computations. The values of these symbols in
+// the graph follow from the shapes of the node's inputs. Other symbols of the graph keep their
+// names in a computation, and kernels get them as numbers.
 #pragma once
 
 #include <cstdint>

@@ -98,7 +98,7 @@ std::string to_string(const Task& task) {
 Task parse_task(std::string_view text, std::string_view file) {
   const std::size_t line = std::min(text.find('\n'), text.size());
   Task task = parse_head(text.substr(0, line), file);
-  // parse_computation() sees the computation at its own lines of the text, for diagnostics.
+  // The computation keeps its line numbers in the whole text, for diagnostics.
   task.computation = parse_computation(text.substr(line), file);
   const std::size_t tensors = task.computation->inputs.size() + task.computation->outputs.size();
   if (task.operands.size() != tensors)

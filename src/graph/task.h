@@ -22,7 +22,7 @@ namespace texloom::graph {
 enum class OperandStorage : std::uint8_t {
   Any,       // in the storage for which the whole graph costs least
   RowMajor,  // in a row-major buffer, as it is an input or an output of the graph
-  Constant,  // in any storage that the kernel wants: values are packed at compile time
+  Constant,  // in any storage that the kernel needs: values are packed at compile time
 };
 std::string_view to_string(OperandStorage storage);  // "row_major"
 

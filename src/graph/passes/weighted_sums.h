@@ -23,7 +23,7 @@ struct WeightedSums {
 };
 
 // nullopt if the computation is not of this kind, or if it reads several elements of a bias.
-// `is_constant` tells by an input's number whether its values are known.
+// `is_constant` returns, for the number of an input, whether the values of the input are known.
 std::optional<WeightedSums> weighted_sums(const Computation& computation,
                                           const std::function<bool(std::size_t)>& is_constant);
 

@@ -46,7 +46,7 @@ class Collection {
 
  private:
   // The number of the storage among the storages of the tensor. A new storage is added. `node`,
-  // which wants the storage, is for messages.
+  // which needs the storage, is for messages.
   std::size_t number_of(TensorId tensor, const Stored& stored, const Node& node) {
     std::vector<Stored>& known = offers_.storages[tensor];
     for (std::size_t i = 0; i < known.size(); ++i) {

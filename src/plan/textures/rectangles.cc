@@ -198,7 +198,7 @@ class Placing {
   std::vector<bool> is_placed_;
   std::vector<std::vector<std::size_t>> contents_;  // for each image, items that still matter
   std::vector<bool> banned_;                        // images that the current item may not share
-  std::vector<std::size_t> neighbors_;              // items of an image that are live with it
+  std::vector<std::size_t> neighbors_;  // items of an image that are live with the current item
 };
 
 class Planning {
