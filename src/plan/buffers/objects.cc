@@ -1,6 +1,7 @@
 #include "plan/buffers/objects.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -17,25 +18,64 @@ constexpr std::size_t kMaxSearchedItems = 2048;
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
+// A set of items, as bits: the search intersects sets at each step.
+class ItemSet {
+ public:
+  explicit ItemSet(std::size_t count) : words_((count + kBits - 1) / kBits) {}
+
+  void insert(std::size_t item) { words_[item / kBits] |= bit(item); }
+  void erase(std::size_t item) { words_[item / kBits] &= ~bit(item); }
+
+  bool meets(const ItemSet& other) const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      if ((words_[i] & other.words_[i]) != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+  static std::uint64_t bit(std::size_t item) { return std::uint64_t{1} << (item % kBits); }
+
+  std::vector<std::uint64_t> words_;
+};
+
 struct Object {
   std::int64_t size = 0;
   std::vector<std::size_t> items;
+  ItemSet set;  // the same items
 };
 
+// The first `open` objects hold items. Closed objects keep their memory, since the search opens and
+// closes objects at most of its steps.
 struct Assignment {
   std::vector<std::size_t> objects;  // the object of each item
   std::vector<Object> contents;
+  std::size_t open = 0;
   std::int64_t bytes = 0;
 
   explicit Assignment(std::size_t count) : objects(count, kNone) {}
 
   void put(std::size_t item, std::size_t object, std::int64_t size) {
-    if (object == contents.size()) contents.emplace_back();
+    if (object == contents.size()) contents.push_back({0, {}, ItemSet(objects.size())});
     Object& given = contents[object];
+    if (object == open) {
+      ++open;
+      given.size = 0;
+    }
     bytes += std::max(size, given.size) - given.size;
     given.size = std::max(size, given.size);
     given.items.push_back(item);
+    given.set.insert(item);
     objects[item] = object;
+  }
+
+  // Takes the last item out of an object; only the last open object may become empty.
+  void take(std::size_t object) {
+    Object& given = contents[object];
+    given.set.erase(given.items.back());
+    given.items.pop_back();
+    if (given.items.empty()) --open;
   }
 };
 
@@ -44,15 +84,21 @@ class ObjectPlanning {
   ObjectPlanning(std::span<const BufferItem> items, std::span<const Separation> separations,
                  const Effort& effort)
       : items_(items),
-        separated_(items.size()),
+        apart_(items.size(), ItemSet(items.size())),
         budget_(effort),
         least_(least_object_sizes(items)),
-        lower_bound_(std::accumulate(least_.begin(), least_.end(), std::int64_t{0})),
+        least_from_(least_.size() + 1),
         best_(items.size()) {
-    for (const auto& [a, b] : separations) {
-      separated_[a].push_back(b);
-      separated_[b].push_back(a);
+    for (std::size_t a = 0; a < items.size(); ++a) {
+      for (std::size_t b = 0; b < items.size(); ++b) {
+        if (items[a].lifetime.meets(items[b].lifetime)) apart_[a].insert(b);
+      }
     }
+    for (const auto& [a, b] : separations) {
+      apart_[a].insert(b);
+      apart_[b].insert(a);
+    }
+    for (std::size_t k = least_.size(); k-- > 0;) least_from_[k] = least_from_[k + 1] + least_[k];
     by_size_.resize(items.size());
     std::iota(by_size_.begin(), by_size_.end(), std::size_t{0});
     std::stable_sort(by_size_.begin(), by_size_.end(),
@@ -62,7 +108,9 @@ class ObjectPlanning {
   ObjectPlan run(bool deterministic);
 
  private:
-  bool may_hold(const Object& object, std::size_t item) const;
+  bool may_hold(const Object& object, std::size_t item) const {
+    return !object.set.meets(apart_[item]);
+  }
   std::int64_t idle_time(const Object& object, std::size_t item) const;
   Assignment assign_in(const std::vector<std::size_t>& order) const;
   std::vector<std::size_t> by_breadth() const;
@@ -72,22 +120,14 @@ class ObjectPlanning {
   std::int64_t least_bytes_of_rest() const;
 
   std::span<const BufferItem> items_;
-  std::vector<std::vector<std::size_t>> separated_;
+  std::vector<ItemSet> apart_;  // by item: the items that may not be in the same object
   Budget budget_;
   std::vector<std::int64_t> least_;
-  std::int64_t lower_bound_;
-  std::vector<std::size_t> by_size_;  // the largest first
+  std::vector<std::int64_t> least_from_;  // the sums of least_[k] and all that follow
+  std::vector<std::size_t> by_size_;      // the largest first
   Assignment best_;
   Assignment current_{0};
 };
-
-bool ObjectPlanning::may_hold(const Object& object, std::size_t item) const {
-  const std::vector<std::size_t>& apart = separated_[item];
-  return std::none_of(object.items.begin(), object.items.end(), [&](std::size_t other) {
-    return items_[other].lifetime.meets(items_[item].lifetime) ||
-           std::find(apart.begin(), apart.end(), other) != apart.end();
-  });
-}
 
 // Operators between the item and the nearest other item of the object.
 std::int64_t ObjectPlanning::idle_time(const Object& object, std::size_t item) const {
@@ -107,13 +147,13 @@ Assignment ObjectPlanning::assign_in(const std::vector<std::size_t>& order) cons
   Assignment result(items_.size());
   for (const std::size_t item : order) {
     const std::int64_t size = items_[item].size;
-    std::size_t chosen = result.contents.size();
+    std::size_t chosen = result.open;
     std::pair<std::int64_t, std::int64_t> best;
-    for (std::size_t k = 0; k < result.contents.size(); ++k) {
+    for (std::size_t k = 0; k < result.open; ++k) {
       const Object& object = result.contents[k];
       if (!may_hold(object, item)) continue;
       const std::pair cost{std::max<std::int64_t>(size - object.size, 0), idle_time(object, item)};
-      if (chosen != result.contents.size() && cost >= best) continue;
+      if (chosen != result.open && cost >= best) continue;
       chosen = k;
       best = cost;
     }
@@ -138,9 +178,7 @@ void ObjectPlanning::keep_if_better(const Assignment& found) {
 // A lower bound of the bytes of all objects that are not open yet. The k-th largest object has at
 // least least_[k] bytes, and the search opens objects by decreasing size.
 std::int64_t ObjectPlanning::least_bytes_of_rest() const {
-  const std::size_t open = std::min(current_.contents.size(), least_.size());
-  return std::accumulate(least_.begin() + static_cast<std::ptrdiff_t>(open), least_.end(),
-                         std::int64_t{0});
+  return least_from_[std::min(current_.open, least_.size())];
 }
 
 // Assigns by_size_[depth] and all later items in each way that may be better than the best plan.
@@ -151,10 +189,10 @@ bool ObjectPlanning::search(std::size_t depth) {
     keep_if_better(current_);
     return true;
   }
-  for (std::size_t k = 0; k < current_.contents.size(); ++k) {
+  for (std::size_t k = 0; k < current_.open; ++k) {
     if (may_hold(current_.contents[k], by_size_[depth]) && !decide(depth, k)) return false;
   }
-  return decide(depth, current_.contents.size());
+  return decide(depth, current_.open);
 }
 
 bool ObjectPlanning::decide(std::size_t depth, std::size_t object) {
@@ -165,8 +203,7 @@ bool ObjectPlanning::decide(std::size_t depth, std::size_t object) {
   const bool complete = search(depth + 1);
   // The object keeps its size: items are assigned by decreasing size, so its first item determines
   // the size.
-  current_.contents[object].items.pop_back();
-  if (current_.contents[object].items.empty()) current_.contents.pop_back();
+  current_.take(object);
   current_.bytes = bytes;
   return complete;
 }
@@ -175,16 +212,16 @@ ObjectPlan ObjectPlanning::run(bool deterministic) {
   best_ = assign_in(by_size_);
   keep_if_better(assign_in(by_breadth()));
   ObjectPlan plan;
-  plan.lower_bound = lower_bound_;
-  if (best_.bytes > lower_bound_ && items_.size() <= kMaxSearchedItems) {
+  plan.lower_bound = least_from_.front();
+  if (best_.bytes > plan.lower_bound && items_.size() <= kMaxSearchedItems) {
     current_ = Assignment(items_.size());
     if (search(0)) {
-      if (best_.bytes > lower_bound_) plan.proof = ObjectProof::Exhaustive;
+      if (best_.bytes > plan.lower_bound) plan.proof = ObjectProof::Exhaustive;
       plan.lower_bound = best_.bytes;
     }
   }
   plan.objects = best_.objects;
-  for (const Object& object : best_.contents) plan.sizes.push_back(object.size);
+  for (std::size_t k = 0; k < best_.open; ++k) plan.sizes.push_back(best_.contents[k].size);
   plan.bytes = best_.bytes;
   plan.steps = budget_.spent();
   plan.deterministic = deterministic;
