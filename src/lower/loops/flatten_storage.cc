@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
@@ -44,10 +45,10 @@ class Flattener {
   explicit Flattener(arith::Ranges ranges) : ranges_(std::move(ranges)), shared_(ranges_) {}
 
   Expr load(const Load& n) {
-    const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
     if (!n.buffer->is_texture()) {
-      return make_load(n.buffer, {offset_of(positions)}, n.location);
+      return make_load(n.buffer, {offset_of(*n.buffer, n.indices)}, n.location);
     }
+    const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
     if (is_whole_texel(positions)) return texel(n, positions.front());
     Exprs lanes;
     for (const ElementPosition& position : positions)
@@ -56,10 +57,10 @@ class Flattener {
   }
 
   Stmt store(const Store& n) {
-    const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
     if (!n.buffer->is_texture()) {
-      return make_store(n.buffer, {offset_of(positions)}, n.value, n.location);
+      return make_store(n.buffer, {offset_of(*n.buffer, n.indices)}, n.value, n.location);
     }
+    const std::vector<ElementPosition> positions = positions_of(*n.buffer, n.indices);
     if (!is_whole_texel(positions)) {
       fail(n.location, Code::LanesSplitOverThreads,
            "split a loop of extent 4 from the lane axis, make it the innermost loop and leave it "
@@ -98,10 +99,14 @@ class Flattener {
 
   Expr simple(const Expr& e) { return shared_.simplify(e); }
 
-  // The positions of all lanes of the access. Lanes share the coordinates that are equal for all
-  // lanes.
   std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices) {
-    const int lanes = access_lanes(indices);
+    return positions_of(buffer, indices, access_lanes(indices));
+  }
+
+  // The positions of the first lanes of the access. Lanes share the coordinates that are equal for
+  // all lanes.
+  std::vector<ElementPosition> positions_of(const BufferNode& buffer, const Exprs& indices,
+                                            int lanes) {
     std::vector<ElementPosition> positions;
     Exprs scalars(indices.size());
     for (int lane = 0; lane < lanes; ++lane) {
@@ -144,7 +149,6 @@ class Flattener {
   Expr number(const BufferNode& buffer, const LayoutParts& parts, const Exprs& indices) {
     const Layout& layout = buffer.layout;
     Exprs digits;
-    int128 numbers = 1;
     for (const LayoutPart& part : parts) {
       const auto axis = static_cast<size_t>(part.axis);
       Expr digit = floordiv(indices[axis], part.divisor);
@@ -154,13 +158,18 @@ class Flattener {
         digit = floormod(digit, part.extent);
       }
       digits.push_back(std::move(digit));
-      numbers *= part.extent;
     }
-    if (buffer.is_symbolic() || numbers - 1 <= kMaxInt32)
-      return combined(buffer, parts, digits, kInt32);
+    if (buffer.is_symbolic() || are_narrow(parts)) return combined(buffer, parts, digits, kInt32);
     const Expr wide = combined(buffer, parts, digits, kInt64);
     const bool narrow = arith::bounds(wide, ranges_).within(0, kMaxInt32);
     return narrow ? combined(buffer, parts, digits, kInt32) : wide;
+  }
+
+  // Whether 32 bits suffice for all numbers of the parts.
+  static bool are_narrow(const LayoutParts& parts) {
+    int128 numbers = 1;
+    for (const LayoutPart& part : parts) numbers *= part.extent;
+    return numbers - 1 <= kMaxInt32;
   }
 
   Expr combined(const BufferNode& buffer, const LayoutParts& parts, const Exprs& digits,
@@ -175,7 +184,14 @@ class Flattener {
   }
 
   // One offset, a ramp of offsets with one stride, or a vector of single offsets.
-  Expr offset_of(const std::vector<ElementPosition>& positions) {
+  Expr offset_of(const BufferNode& buffer, const Exprs& indices) {
+    const int lanes = access_lanes(indices);
+    const auto known_stride = lanes == 1 ? std::nullopt : stride_of_lanes(buffer, indices);
+    const auto positions = positions_of(buffer, indices, known_stride ? 1 : lanes);
+    if (known_stride) {
+      const Expr& first = positions.front().col;
+      return make_ramp(first, make_int(*known_stride, first->type), lanes);
+    }
     if (positions.size() == 1) return positions.front().col;
     const bool wide =
         std::any_of(positions.begin(), positions.end(),
@@ -192,6 +208,37 @@ class Flattener {
     }
     if (!regular) return make_pack(std::move(offsets));
     return make_ramp(first, make_int(*stride, first->type), static_cast<int>(offsets.size()));
+  }
+
+  // The distance between the offsets of neighboring lanes, where no simplification is needed to
+  // find it: the indices of lanes are ramps along axes that the layout does not cut. Most accesses
+  // are like this, and their lanes are many.
+  static std::optional<int64_t> stride_of_lanes(const BufferNode& buffer, const Exprs& indices) {
+    if (buffer.is_symbolic() || !are_narrow(buffer.layout.cols)) return std::nullopt;
+    int64_t stride = 0;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      if (indices[i]->type.is_scalar()) continue;
+      const auto* ramp = as<Ramp>(indices[i]);
+      if (ramp == nullptr || ramp->base->type != kInt32) return std::nullopt;
+      const int64_t* step = int_value(ramp->stride);
+      const auto distance = stride_of_whole_axis(buffer.layout, static_cast<int>(i));
+      if (step == nullptr || !distance) return std::nullopt;
+      stride += *step * *distance;
+    }
+    return stride;
+  }
+
+  // The distance in elements between neighbors along an axis; nullopt if the layout cuts the axis.
+  static std::optional<int64_t> stride_of_whole_axis(const Layout& layout, int axis) {
+    int64_t stride = 1;
+    for (auto part = layout.cols.rbegin(); part != layout.cols.rend(); ++part) {
+      if (part->axis == axis) {
+        const bool is_whole = part->divisor == 1 && is_outermost(*part, layout.shape);
+        return is_whole ? std::optional(stride) : std::nullopt;
+      }
+      stride *= part->extent;
+    }
+    return std::nullopt;
   }
 
   bool is_whole_texel(const std::vector<ElementPosition>& positions) {
