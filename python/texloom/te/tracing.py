@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Expr, IterVar, Operation, Schedule, Stage, Tensor, TensorIntrin
@@ -18,6 +18,9 @@ from .layouts import AXIS_SEPARATOR, axis_names, mapped
 
 SCHEDULE_DIRECTIVES = ("cache_read", "cache_write", "rfactor")
 STAGE_DIRECTIVES = [name for name in PARAMETERS if name not in SCHEDULE_DIRECTIVES]
+# These directives move axes to other stages, or call a function whose result may change. Calls up
+# to and including such a call are written before it runs.
+_WRITTEN_AT_ONCE = (*SCHEDULE_DIRECTIVES, "transform_layout")
 
 
 def _stages(s: Schedule) -> Iterator[Stage]:
@@ -25,18 +28,66 @@ def _stages(s: Schedule) -> Iterator[Stage]:
     yield from s.stages
 
 
+class _Call(NamedTuple):
+    """A call of a directive that succeeded, and its result."""
+
+    on: Stage | Schedule
+    name: str
+    args: Sequence[Any]
+    options: Mapping[str, Any]
+    result: Any
+
+
 class Trace:
-    """The lines of one schedule, and the names of its tensors and axes."""
+    """The calls and lines of one schedule, and the names of its tensors and axes.
+
+    Few schedules are asked for their traces, so calls are kept as they are and written as lines
+    when the trace is read.
+    """
 
     def __init__(self) -> None:
+        self.calls: list[_Call] = []  # that follow the lines
         self.lines: list[str] = []
         self.tensors: dict[Operation, str] = {}
         self.axes: dict[IterVar, str] = {}
         self.mentioned: list[Stage] = []  # stages whose axes the current call probably names
         self.used: set[str] = {"s", "te"}
 
-    def copy(self) -> Trace:
-        """Return a copy of the trace, for a copy of the schedule."""
+    def write(self, s: Schedule) -> None:
+        """Write the calls as lines."""
+        calls, self.calls = self.calls, []
+        for each in calls:
+            self.add_line(self.call(s, each.on, each.name, each.args, each.options), each.result)
+
+    def call(
+        self,
+        s: Schedule,
+        on: Stage | Schedule,
+        name: str,
+        args: Sequence[Any],
+        options: Mapping[str, Any],
+    ) -> str:
+        """Return the source text of a call."""
+        self.mentioned = [each for each in (on, *args) if isinstance(each, Stage)]
+
+        def value(each: Any) -> str:
+            if name == "transform_layout":
+                return self.layout_function(on, each)
+            return self.value(s, each)
+
+        shown = [value(each) for each in args]
+        shown += [f"{option}={value(each)}" for option, each in options.items()]
+        target = "s" if on is s else self.value(s, on)
+        return f"{target}.{name}({', '.join(shown)})"
+
+    def add_line(self, call: str, result: Any) -> None:
+        """Add a call, whose result gets a name."""
+        assigned = "" if result in (None, []) else self.result(result) + " = "
+        self.lines.append(assigned + call)
+
+    def copy(self, s: Schedule) -> Trace:
+        """Return a copy of the trace of `s`, for a copy of the schedule."""
+        self.write(s)
         other = Trace()
         other.lines, other.used = list(self.lines), set(self.used)
         other.tensors, other.axes = dict(self.tensors), dict(self.axes)
@@ -134,34 +185,26 @@ def _trace_of(s: Schedule) -> Trace:
 
 
 def _traced(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    at_once = name in _WRITTEN_AT_ONCE
+
     @functools.wraps(method)
     def call(self: Stage | Schedule, *args: Any, **options: Any) -> Any:
         check_arguments(name, self, args, options)
         s = self if isinstance(self, Schedule) else self._schedule
         trace = _trace_of(s)
-        line_count, axis_count = len(trace.lines), len(trace.axes)
-        trace.mentioned = [each for each in (self, *args) if isinstance(each, Stage)]
-        # Arguments are named before the call, because an axis may then move to another stage.
-
-        def value(each: Any) -> str:
-            if name == "transform_layout":
-                return trace.layout_function(self, each)
-            return trace.value(s, each)
-
-        shown = [value(each) for each in args]
-        shown += [f"{option}={value(each)}" for option, each in options.items()]
-        target = "s" if self is s else trace.value(s, self)
+        line = None
+        if at_once:
+            trace.write(s)
+            line = trace.call(s, self, name, args, options)
         try:
             result = method(self, *args, **options)
-        except Exception as error:
-            del trace.lines[line_count:]
-            while len(trace.axes) > axis_count:
-                trace.axes.popitem()
-            if isinstance(error, TypeError):
-                refuse_call(error, method, (self, *args), options)
-            raise
-        assigned = "" if result in (None, []) else trace.result(result) + " = "
-        trace.lines.append(f"{assigned}{target}.{name}({', '.join(shown)})")
+        except TypeError as error:
+            refuse_call(error, method, (self, *args), options)
+        if line is None:
+            kept = [list(each) if isinstance(each, list) else each for each in args]
+            trace.calls.append(_Call(self, name, kept, options, result))
+        else:
+            trace.add_line(line, result)
         return result
 
     return call
@@ -171,7 +214,7 @@ def _normalized(method: Callable[[Schedule], Schedule]) -> Callable[[Schedule], 
     @functools.wraps(method)
     def call(self: Schedule) -> Schedule:
         copy = method(self)
-        copy._trace = _trace_of(self).copy()
+        copy._trace = _trace_of(self).copy(self)
         return copy
 
     return call
@@ -184,6 +227,7 @@ def _trace(self: Schedule) -> str:
     names.
     """
     trace = _trace_of(self)
+    trace.write(self)
     outputs = ", ".join(
         f"{trace.tensor(stage.origin_op)}.op" for stage in self.stages if stage.is_output
     )
