@@ -44,6 +44,8 @@ def symbol(name: str) -> tir.PrimExpr:
 
 def number_of(extent: Any) -> int | None:
     """Return the value of a constant extent; None for an expression of symbols."""
+    if type(extent) is int:
+        return extent
     if isinstance(extent, tir.PrimExpr) and extent._class != "IntImm":
         return None
     return int(extent)

@@ -53,7 +53,7 @@ def _checked(name: str, extent: Any) -> Extent:
             made = None
     elif isinstance(extent, np.integer):
         made = int(extent)
-    elif open_extents.is_extent(extent):
+    elif type(extent) is not int and open_extents.is_extent(extent):
         named = open_extents.with_names(extent)
         made = named if all(map(_is_name, open_extents.symbols_of(named))) else None
     if isinstance(made, int) and made >= 1:

@@ -46,6 +46,12 @@ def _attrs(self: Operation) -> Attributes:
     return Attributes({}) if own is None else own
 
 
+def call_of(op: Operation) -> Any:
+    """Return the call of a tensor intrinsic that a compute makes; None for other operations."""
+    own = op._attributes
+    return own.call if type(own) is Attributes else None
+
+
 Operation.attrs = property(_attrs)
 
-__all__ = ["Attributes"]
+__all__ = ["Attributes", "call_of"]

@@ -102,17 +102,17 @@ def check_arguments(
     if directive in VARIADIC:
         names *= len(args)
     given = [*zip(names, args, strict=False), *options.items()]
-    of = f" of '{on.op.name}'" if isinstance(on, Stage) else ""
     for name, value in given:
-        if name not in parameters:
+        kind = parameters.get(name)
+        if kind is not None and kind.accepts(value):
+            continue
+        of = f" of '{on.op.name}'" if isinstance(on, Stage) else ""
+        if kind is None:
             _core.refuse(
                 "BadCall",
                 f"{directive}{of} has no parameter {name}",
                 f"call it as {directive}({', '.join(parameters)})",
             )
-        kind = parameters[name]
-        if kind.accepts(value):
-            continue
         what = "an argument" if directive in VARIADIC else name
         _core.refuse(
             "BadArgument",

@@ -22,6 +22,7 @@ from .._core import (
 from ..checks.argument_kinds import kind_of
 from ..errors import refuse
 from ..tir.op import const
+from .attributes import call_of
 
 _refuse = partial(refuse, "BadIntrinsic")
 
@@ -244,7 +245,7 @@ def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicC
 
 def _own_axes(axes: Callable[[Operation], list[IterVar]], doc: str) -> property:
     def own(self: Operation) -> list[IterVar]:
-        call = self.attrs.call
+        call = call_of(self)
         if call is None:
             return axes(self)
         return [axis for axis in axes(self) if not any(axis.same_as(each) for each in call.inner)]
@@ -257,7 +258,7 @@ def _refuse_calls(name: str) -> Callable[..., Any]:
 
     def call(self: Schedule, tensor: Any, *args: Any, **options: Any) -> Any:
         for each in tensor if isinstance(tensor, (list, tuple)) else [tensor]:
-            if each.op.attrs.call is not None:
+            if call_of(each.op) is not None:
                 _refuse(
                     f"cannot apply {name} to '{each.name}': it is a call of a tensor intrinsic",
                     "write the compute out, and tensorize its cache",

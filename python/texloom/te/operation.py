@@ -16,7 +16,7 @@ from ..checks.checked_calls import check_calls
 from ..dtypes import DType
 from ..errors import ComputeFunctionError, refuse
 from ..tvm.ir import Range
-from .attributes import Attributes
+from .attributes import Attributes, call_of
 from .intrinsic_call import IntrinsicCall
 from .tag import tag_of
 
@@ -138,6 +138,8 @@ def _body_of(fcompute: Callable[..., Any], axes: Sequence[IterVar], name: str) -
 def _axis_names(
     fcompute: Callable[..., Any], count: int, tensor: str, varargs_names: Sequence[str] | None
 ) -> list[str]:
+    if varargs_names is None and (plain := _plain_axis_names(fcompute, count)):
+        return plain
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names: list[str] = []
     defaults: list[str] = []  # parameters with defaults that could also take axes
@@ -171,6 +173,24 @@ def _axis_names(
             "name every axis before the parameters with defaults: lambda i, j, p=p: p[i, j]",
         )
     return names
+
+
+def _plain_axis_names(function: Callable[..., Any], count: int) -> list[str]:
+    """Return a name for each axis if the function takes them by position, with no other parameters.
+
+    Otherwise return nothing: the signature tells what is wrong. To inspect it takes longer than the
+    rest of a small compute.
+    """
+    if not inspect.isfunction(function) or hasattr(function, "__wrapped__"):
+        return []
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & inspect.CO_VARKEYWORDS or function.__defaults__:
+        return []
+    names = list(code.co_varnames[: code.co_argcount])
+    left = count - len(names)
+    if code.co_flags & inspect.CO_VARARGS and left >= 0:
+        return names + [f"{code.co_varnames[code.co_argcount]}{i}" for i in range(left)]
+    return names if left == 0 else []
 
 
 def _axes(count: int) -> str:
@@ -277,7 +297,7 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
     """
     s = _core.create_schedule(ops)
     for stage in s.stages:
-        call = stage.op.attrs.call
+        call = call_of(stage.op)
         if call is not None:
             call.tensorize(stage)
     return s

@@ -10,6 +10,7 @@ from .. import _core
 from .._core import Expr, IterVar, Operation, Tensor, TensorSlice
 from ..checks.checked_calls import check_methods
 from ..tir.op import const
+from .attributes import call_of
 from .operation import compute
 
 Operator = Callable[[Any, Any], Any]
@@ -119,7 +120,8 @@ Operation.dtype = _of_input("dtype")
 
 
 def _kind(op: Operation) -> str:
-    return "tensor_compute" if op.attrs.call is not None else op._kind
+    kind: str = op._kind
+    return "tensor_compute" if kind == "compute" and call_of(op) is not None else kind
 
 
 class _OperationClass(type):

@@ -274,9 +274,14 @@ def _mentions(expr: Any, variable: Any) -> bool:
     return any(each.same_as(variable) for each in _nodes(expr))
 
 
+_LEAVES = ("Var", "IntImm", "FloatImm")
+
+
 def _nodes(expr: Any) -> Iterator[Any]:
     """Yield an expression and its parts."""
     yield expr
+    if expr._class in _LEAVES:
+        return
     for name in ("a", "b", "value", "condition", "true_value", "false_value"):
         part = getattr(expr, name, None)
         if hasattr(part, "_class"):
