@@ -295,17 +295,18 @@ class Binder {
   std::unordered_map<const ir::ExprNode*, Expr> memo_;
 };
 
+// The body of a kernel whose definitions are unique, with its texels bound.
+Stmt bound(const Stmt& body) {
+  if (!ir::contains<TextureLoad>(body)) return body;
+  return Binder(Survey(body)).block(body);
+}
+
 }  // namespace
 
 void bind_texels(Lowering& lowering) {
-  for (ir::Kernel& kernel : lowering.program.kernels) {
-    kernel.body = Binder(Survey(kernel.body)).block(kernel.body);
-  }
+  for (ir::Kernel& kernel : lowering.program.kernels) kernel.body = bound(kernel.body);
 }
 
-Stmt bind_texels(const Stmt& body) {
-  const Stmt unique = unique_definitions(body);
-  return Binder(Survey(unique)).block(unique);
-}
+Stmt bind_texels(const Stmt& body) { return bound(unique_definitions(body)); }
 
 }  // namespace texloom::lower
