@@ -21,7 +21,7 @@ namespace {
 
 uint64_t shared_bytes(const Kernel& kernel) {
   uint64_t bytes = 0;
-  walk(kernel.body, [&](const Allocate& n) {
+  walk_statements(kernel.body, [&](const Allocate& n) {
     if (n.buffer->memory == MemoryScope::Shared)
       bytes += static_cast<uint64_t>(n.buffer->layout.col_count() * n.buffer->type.bytes());
   });

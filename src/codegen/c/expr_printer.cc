@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "codegen/legalize/align_access.h"
 #include "ir/visit.h"
 #include "support/check.h"
@@ -45,7 +47,13 @@ std::string ExprPrinter::text(const Expr& e, Precedence parent) {
 }
 
 std::string ExprPrinter::place(const ir::Buffer& buffer, const Expr& index) {
-  if (index->type.is_scalar()) return fmt::format("{}[{}]", name(buffer), text(index));
+  if (index->type.is_scalar()) {
+    std::string element = name(buffer);
+    element += '[';
+    element += text(index);
+    element += ']';
+    return element;
+  }
   const std::string number = text(*vector_number(*buffer, index, dialect_));
   if (form_.array(buffer).lanes > 1) return fmt::format("{}[{}]", name(buffer), number);
   return fmt::format("(({} {}{}*){})[{}]", address_space(buffer->memory), vector_element(buffer),
@@ -60,8 +68,9 @@ bool ExprPrinter::is_memory_alone(const ir::Buffer& buffer) const {
   return dialect_.is_memory_alone(buffer->type);
 }
 
-std::string ExprPrinter::wrap(const std::string& inner, Precedence own, Precedence parent) {
-  return own < parent ? "(" + inner + ")" : inner;
+std::string ExprPrinter::wrap(std::string inner, Precedence own, Precedence parent) {
+  if (own < parent) return '(' + std::move(inner) + ')';
+  return inner;
 }
 
 std::string ExprPrinter::list(const ir::Exprs& exprs) {
@@ -81,9 +90,12 @@ std::string ExprPrinter::binary(const ir::Binary& n, Precedence parent) {
   if (!spelled.infix) return fmt::format("{}({}, {})", spelled.text, text(n.a), text(n.b));
   const auto* first = as<ir::Binary>(n.a);
   const bool chained = first != nullptr && first->op == n.op && !is_comparison(n.op);
-  const std::string left = text(n.a, chained ? spelled.precedence : spelled.left);
-  return wrap(fmt::format("{} {} {}", left, spelled.text, text(n.b, spelled.right)),
-              spelled.precedence, parent);
+  std::string both = text(n.a, chained ? spelled.precedence : spelled.left);
+  both += ' ';
+  both += spelled.text;
+  both += ' ';
+  both += text(n.b, spelled.right);
+  return wrap(std::move(both), spelled.precedence, parent);
 }
 
 // With a scalar condition, only the chosen value is evaluated; with a vector of conditions, both

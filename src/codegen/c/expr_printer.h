@@ -45,7 +45,7 @@ class ExprPrinter {
 
   const Dialect& dialect() const { return dialect_; }
 
-  static std::string wrap(const std::string& inner, Precedence own, Precedence parent);
+  static std::string wrap(std::string inner, Precedence own, Precedence parent);
   std::string list(const ir::Exprs& exprs);
 
   // The type of the elements of an aligned vector in memory.

@@ -33,7 +33,10 @@ std::string_view element_name(Type type) {
 }
 
 std::string with_sign(uint64_t magnitude, bool negative, std::string_view suffix) {
-  return fmt::format("{}{}{}", negative ? "-" : "", magnitude, suffix);
+  std::string text = negative ? "-" : "";
+  text += fmt::format_int(magnitude).str();
+  text += suffix;
+  return text;
 }
 
 }  // namespace

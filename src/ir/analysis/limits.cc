@@ -90,7 +90,7 @@ class LimitCheck {
     const auto bytes_of = [](const BufferNode& b) {
       return int128{b.layout.col_count()} * b.type.bytes();
     };
-    walk(kernel_.body, [&](const Allocate& n) {
+    walk_statements(kernel_.body, [&](const Allocate& n) {
       if (n.buffer->memory != scope) return;
       bytes += bytes_of(*n.buffer);
       if (!largest || bytes_of(*n.buffer) > bytes_of(*largest)) largest = n.buffer;

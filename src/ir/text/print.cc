@@ -239,7 +239,7 @@ class Printer {
 
   std::string spelled(const IntImm& n) {
     if (n.type.is_bool()) return std::string(n.value != 0 ? "true" : "false");
-    if (n.type == kInt32) return fmt::format("{}", n.value);
+    if (n.type == kInt32) return fmt::format_int(n.value).str();
     if (n.type.is_int()) return fmt::format("{}({})", to_string(n.type), n.value);
     return fmt::format("{}({})", to_string(n.type), static_cast<uint64_t>(n.value));
   }
@@ -276,10 +276,12 @@ class Printer {
   }
   std::string spelled(const Tuple& n) { return fmt::format("tuple({})", list(n.elements)); }
   std::string spelled(const Load& n) {
-    const bool other = n.type.element() != n.buffer->type;
-    return InOrder{"{}[{}{}]", name(n.buffer), list(n.indices),
-                   other ? ": " + to_string(n.type) : std::string()}
-        .text;
+    std::string out = name(n.buffer);
+    out += '[';
+    out += list(n.indices);
+    if (n.type.element() != n.buffer->type) out += ": " + to_string(n.type);
+    out += ']';
+    return out;
   }
   std::string spelled(const TextureLoad& n) {
     return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x), text(n.y),
@@ -311,9 +313,15 @@ class Printer {
       return InOrder{"{}({}, {})", spelling(n.op), text(n.a), text(n.b)}.text;
     }
     const int own = precedence(n.op);
-    std::string inner =
-        InOrder{"{} {} {}", text(n.a, own), spelling(n.op), text(n.b, own + 1)}.text;
-    return own < parent ? "(" + inner + ")" : inner;
+    // Most of a long text is operations and indices, which are appended faster than formatted.
+    std::string inner = own < parent ? "(" : "";
+    inner += text(n.a, own);
+    inner += ' ';
+    inner += spelling(n.op);
+    inner += ' ';
+    inner += text(n.b, own + 1);
+    if (own < parent) inner += ')';
+    return inner;
   }
 
   std::string spelled(const Cast& n) {
