@@ -351,7 +351,7 @@ def test_calls_that_do_not_fit():
     for message, call in wrong:
         with pytest.raises(ValueError, match=message):
             call()
-    with pytest.raises(ValueError, match=r"computes \[16\]"):
+    with pytest.raises(ValueError, match=r"has the extents \[16\]"):
         te.compute((6, 8), lambda i: add(a[i, 0:16], a[i, 0:16]))
     c = te.compute((6, 16), lambda i: add(a[i, 0:16], a[i, 16:32]), name="C")
     with pytest.raises(ValueError, match="cannot apply cache_write to 'C'"):
