@@ -75,7 +75,7 @@ FAULTS = (
     Fault(
         "an encoder stays open at the end",
         PASSES,
-        "  end_encoder();\n  has_barrier_ = false;  // the fence orders what follows\n",
+        "  end_encoder();\n  has_barrier_ = false;  // the fence orders later commands\n",
         "  has_barrier_ = false;\n",
     ),
     Fault(
