@@ -64,13 +64,13 @@ lit_hint="$one $venv/bin/lit -v tests/lit --filter=…"
 python_hint="$one $python -m pytest tests/python -k …"
 
 plan_check() {
-  local changed targets_ cxx_ lit tested_ tidy_
+  local changed since targets_ cxx_ lit tested_ tidy_
   eval "$("$python" tests/changes.py)"
   read -ra targets <<<"$targets_"
   read -ra tested <<<"$tested_"
   read -ra tidy <<<"$tidy_"
   cxx=$cxx_
-  echo "$changed files have changed since the last run that passed"
+  echo "files that changed since $since: $changed"
   ((${#targets[@]} == 0)) || plan "building ${targets[*]}" build_checked \
     "correct the error above, or ./dev clean if the build folder is stale"
   plan_lint

@@ -63,12 +63,17 @@ def current_tree() -> str:
         return git("write-tree", **index)
 
 
-def base() -> str:
-    """Return the last state that passed, or else the commit where this branch left main."""
+def base() -> tuple[str, str]:
+    """Return the state to compare with, and its description.
+
+    It is the last state that passed, or else the commit where this branch left main.
+    """
     if PASSED.is_file():
-        return PASSED.read_text().strip()
+        return PASSED.read_text().strip(), "the last run that passed"
     branches = git("branch", "--all", "--list", "main", "origin/main", "--format=%(refname)")
-    return git("merge-base", "HEAD", branches.splitlines()[0]) if branches else "HEAD"
+    if branches:
+        return git("merge-base", "HEAD", branches.splitlines()[0]), "main, as no run has passed yet"
+    return "HEAD", "the last commit, as no run has passed yet"
 
 
 def concerning() -> dict[str, set[str]]:
@@ -169,10 +174,12 @@ def main() -> int:
     if parser.parse_args().passed:
         PASSED.write_text(tree + "\n")
         return 0
-    files = git("diff", "--name-only", base(), tree).splitlines()
+    state, since = base()
+    files = git("diff", "--name-only", state, tree).splitlines()
     plan = plan_for(files)
     values = {
         "changed": str(len(files)),
+        "since": since,
         "targets_": " ".join(plan.targets()),
         "cxx_": "|".join(sorted(plan.cxx)),
         "lit": "yes" if plan.lit else "",

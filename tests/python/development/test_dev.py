@@ -11,7 +11,10 @@ import pytest
 import tidy
 
 ROOT = Path(__file__).parents[3]
-COMMANDS = "setup build demo check test bench show trace fuzz aarch64 lint format clean".split()
+COMMANDS = [
+    *"setup build demo check test bench show trace fuzz aarch64 lint format clean".split(),
+    *"conformance metal-report docs".split(),
+]
 
 
 def copy_dev(folder):
@@ -20,21 +23,57 @@ def copy_dev(folder):
     shutil.copytree(ROOT / "scripts", folder / "scripts")
 
 
-@pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)
-def test_help_sets_nothing_up(tmp_path, words):
-    """In an otherwise empty folder, ./dev creates nothing."""
-    copy_dev(tmp_path)
-    done = subprocess.run(
-        ["bash", "dev", *words, "--help"],
-        cwd=tmp_path,
+def run_dev(folder, *words):
+    """Run the script in a folder."""
+    return subprocess.run(
+        ["bash", "dev", *words],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=30,
         check=False,
     )
+
+
+@pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)
+def test_help_sets_nothing_up(tmp_path, words):
+    """In an otherwise empty folder, ./dev creates nothing."""
+    copy_dev(tmp_path)
+    done = run_dev(tmp_path, *words, "--help")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Usage: ./dev COMMAND")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["dev", "scripts"]
+
+
+@pytest.mark.parametrize("words", [["bench", "networks"], ["bench"], ["metal-report"], ["demo"]])
+def test_help_before_the_module_is_built(tmp_path, words):
+    """Programs that import texloom are not asked for their options while it cannot be imported."""
+    copy_dev(tmp_path)
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    done = run_dev(tmp_path, *words, "--help")
+    assert done.returncode == 0, done.stderr
+    assert f"The options of ./dev {words[0]} are listed once it is built" in done.stdout
+
+
+def test_check_says_with_what_it_compares(tmp_path):
+    """No run has passed in a fresh clone, so it does not speak of one."""
+    git = ["git", "-c", "user.name=n", "-c", "user.email=e@x", "-C", str(tmp_path)]
+    (tmp_path / "tests").mkdir()
+    for name in ("changes.py", "layering.py", "CMakeLists.txt"):
+        shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
+    for words in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-qm", "first"]):
+        subprocess.run([*git, *words], check=True, timeout=30)
+    plan = [sys.executable, "tests/changes.py"]
+
+    def since():
+        done = subprocess.run(plan, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return next(line for line in done.stdout.splitlines() if line.startswith("since="))
+
+    assert since() == "since='main, as no run has passed yet'"
+    (tmp_path / "build").mkdir()
+    subprocess.run([*plan, "--passed"], cwd=tmp_path, check=True, timeout=30)
+    assert since() == "since='the last run that passed'"
 
 
 def test_commands_of_the_package_are_in_the_venv(tmp_path):
@@ -55,28 +94,14 @@ def test_commands_of_the_package_are_in_the_venv(tmp_path):
 
 def test_help_of_an_unknown_command(tmp_path):
     copy_dev(tmp_path)
-    done = subprocess.run(
-        ["bash", "dev", "nonsense", "--help"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    done = run_dev(tmp_path, "nonsense", "--help")
     assert done.returncode == 1 and "unknown command: nonsense" in done.stderr
 
 
 @pytest.mark.parametrize("words", ["--also=texts", "--also lint", "--everything"])
 def test_only_parts_that_there_are(tmp_path, words):
     copy_dev(tmp_path)
-    done = subprocess.run(
-        ["bash", "dev", "test", *words.split()],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=30,
-        check=False,
-    )
+    done = run_dev(tmp_path, "test", *words.split())
     assert done.returncode == 1
     assert "dev: " in done.stderr
 
