@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 
 from texloom import TVMError
+from texloom.devices.lookup import present
 
 from .device import DRIVERS, NoSuchDeviceError, message
 from .opencl_host import OpenCLError
@@ -15,12 +16,15 @@ from .opencl_host import OpenCLError
 
 def _device_name(text: str) -> tuple[str, int]:
     """Return the driver and the number of "1", "metal" or "metal:0"."""
-    driver, _, number = ("opencl", "", text) if text.isdigit() else text.partition(":")
-    if driver not in DRIVERS or not (number or "0").isdigit():
+    try:
+        found = present(f"opencl:{text}" if text.isdecimal() else text)
+    except TVMError as error:
+        raise argparse.ArgumentTypeError(message(error)) from None
+    if found.driver not in DRIVERS:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a device: 0, 1, ... of OpenCL, or a name such as metal:0"
+            f"{text!r} cannot be measured: name a device of {' or '.join(DRIVERS)}, as metal:0"
         )
-    return driver, int(number or "0")
+    return found.driver, found.device_id
 
 
 def add_device_option(parser: argparse.ArgumentParser) -> None:

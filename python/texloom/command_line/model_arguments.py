@@ -171,7 +171,9 @@ def choose_device(options: argparse.Namespace) -> None:
     measures = options.measure is not None
     if not options.runs and not measures:
         return
-    chosen = options.device or options.measure or device_named(options.target) or _first(options)
+    chosen = options.device
+    if chosen is None:
+        chosen = options.measure or device_named(options.target) or _first(options)
     if options.measure and present(options.measure) != present(chosen):
         refuse(
             "BadOption",

@@ -48,7 +48,7 @@ def difference(was: NDArray[Any], now: NDArray[Any]) -> dict[str, Any]:
 
 def _replay(options: argparse.Namespace) -> int:
     record = load_record(options.record)
-    device = options.device or record.device
+    device = record.device if options.device is None else options.device
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "package.tlp"
         package.write_bytes(record.package)

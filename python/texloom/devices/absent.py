@@ -51,13 +51,13 @@ def refuse(device: AbsentDevice) -> NoReturn:
         errors.refuse(
             "NoDevice",
             f"{device} cannot be used: Texloom has a driver for Metal only on Apple's systems",
-            'build for "metal" and read or save the kernels, or run them in the interpreter: '
-            'texloom.device("host")',
+            'build for "metal" and read or save the kernels, or run them in the interpreter, the '
+            'device "host:0"; in a checkout, `./dev build` makes a software Metal for tests',
         )
     errors.refuse(
         "NoDevice",
         f"{device} cannot run kernels: Texloom has no driver for it",
-        "use texloom.opencl(); with PoCL installed, OpenCL runs on the processor",
+        'use the device "opencl:0"; with PoCL installed, OpenCL runs on the processor',
     )
 
 
@@ -71,7 +71,7 @@ def device_index(index: int) -> int:
         errors.refuse(
             "BadArgument",
             f"the device number is {shown(index)}, not a non-negative integer",
-            "the first device of a kind has the number 0, as texloom.opencl(0)",
+            'the first device of a kind has the number 0, as "opencl:0"',
         )
     return number
 

@@ -11,6 +11,21 @@ from ..checks.checked_calls import check_calls
 from ..tvm.spellings import device_kind, is_device_kind
 from .absent import AbsentDevice, device_index, refuse
 
+_LIST = "`texloom devices` lists those of this machine"
+
+
+def _parts(name: str) -> tuple[str, int | None]:
+    """Return the kind and the number in a device's name; None for a name without a number."""
+    word, *rest = name.split() or [""]
+    kind, colon, number = word.partition(":")
+    if not kind or (colon and not number.isdecimal()) or (rest and not rest[0].startswith("-")):
+        errors.refuse(
+            "BadArgument",
+            f"{name!r} is not the name of a device, which is a kind and a number from 0",
+            f'write it as "{device_kind(kind) or "opencl"}:0"; {_LIST}',
+        )
+    return device_kind(kind), device_index(int(number)) if colon else None
+
 
 def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     """Return a device by kind and number: ``device("opencl:0")`` or ``device("opencl", 0)``.
@@ -26,18 +41,16 @@ def device(kind: str | int, index: int = 0) -> Device | AbsentDevice:
     """
     if isinstance(kind, int):
         kind = device_kind(kind)
-    word = kind.split()[0] if kind.split() else kind
-    word, colon, number = word.partition(":")
-    if colon:
-        index = int(number) if number.isdecimal() else device_index(number)
-    word = device_kind(word)
+    word, number = _parts(kind)
+    if number is not None:
+        index = number
     if word in _core.driver_names():
         return Device(word, device_index(index))
     if not is_device_kind(word):
         errors.refuse(
             "UnknownName",
             f"there is no device kind {kind!r}",
-            'use "opencl", "metal" or "host"; texloom.devices() lists the devices of this machine',
+            f'use "opencl", "metal" or "host", with a number as in "opencl:0"; {_LIST}',
         )
     return AbsentDevice(word, device_index(index))
 
@@ -51,7 +64,7 @@ def present(given: Device | str | None) -> Device:
         errors.refuse(
             "BadArgument",
             f"{shown(given)} is not a device",
-            'name one, as "opencl:0"; texloom.devices() lists the devices of this machine',
+            f'name one, as "opencl:0"; {_LIST}',
         )
     return found
 

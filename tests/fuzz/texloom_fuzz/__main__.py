@@ -142,7 +142,7 @@ def chosen_devices(options: argparse.Namespace) -> tuple[str, ...]:
     if options.no_device:
         return ()
     if options.device is not None:
-        return tuple(f"opencl:{each}" if each.isdigit() else each for each in options.device)
+        return tuple(f"opencl:{each}" if each.isdecimal() else each for each in options.device)
     return all_opencl()
 
 

@@ -128,8 +128,11 @@ def test_devices_of_all_drivers():
         tvm.devices("abacus")
     with pytest.raises(ValueError, match="no device kind 'abacus:0'"):
         tvm.device("abacus:0")
-    with pytest.raises(TypeError, match="the device number is 'one'"):
-        tvm.device("opencl:one")
+    for name in ("opencl:one", "opencl:", "opencl:-1", "opencl 1", ":0", "", " "):
+        with pytest.raises(TypeError, match=f"'{name}' is not the name of a device") as raised:
+            tvm.device(name)
+        assert 'write it as "opencl:0"; `texloom devices` lists' in str(raised.value)
+    assert tvm.device("opencl -device=mali") == tvm.device("opencl")  # the text of a target
     with pytest.raises(tvm.TVMError, match="copy all arguments to one device"):
         doubled()(tvm.nd.empty((4,)), tvm.nd.empty((4,), device="host:0"))
 
