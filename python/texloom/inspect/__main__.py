@@ -76,8 +76,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         views = _core.view_packages(path)
         if options.svg:
             _draw(views, Path(options.svg))
-            return 0
-        print(_shown(path, views, options))
+            print(f"texloom inspect: the graph is drawn in {options.svg}", file=sys.stderr)
+        if not options.svg or options.schedule or options.scopes or options.json:
+            print(_shown(path, views, options))
     except TVMError as error:
         print(f"texloom inspect: {error.diagnostics[0].message}", file=sys.stderr)
         return 1

@@ -132,6 +132,18 @@ def test_a_picture_does_not_overwrite_its_package(package, capsys):
     assert package.read_bytes() == content
 
 
+def test_a_picture_is_drawn_beside_the_table(package, tmp_path, capsys):
+    """``--svg`` says where the picture is, and tables that are asked for are shown, too."""
+    picture = tmp_path / "p.svg"
+    assert main(["inspect", str(package), "--svg", str(picture)]) == 0
+    shown = capsys.readouterr()
+    assert (shown.out, str(picture) in shown.err) == ("", True)
+    assert main(["inspect", str(package), "--scopes", "--svg", str(picture)]) == 0
+    with_picture = capsys.readouterr().out
+    assert main(["inspect", str(package), "--scopes"]) == 0
+    assert with_picture == capsys.readouterr().out != ""
+
+
 @pytest.mark.parametrize("content", [None, b"", b"PK\3\4", "cut"])
 def test_refused_file_is_one_message(package, tmp_path, content):
     path = tmp_path / "f.tlp"
