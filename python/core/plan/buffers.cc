@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/handles.h"
+#include "core/runtime/open_devices.h"
 #include "core/runtime/released_lock.h"
 #include "plan/buffers/offsets.h"
 
@@ -59,7 +60,7 @@ py::dict plan_buffers(const std::vector<ItemTuple>& rows, std::optional<int64_t>
   const Result<plan::OffsetPlan> result =
       plan_items(items, capacity, effort_of(steps, time_limit, interrupted));
   if (interrupted) throw py::error_already_set();
-  if (!result.ok()) throw py::value_error(result.status().message());
+  if (!result.ok()) throw py::value_error(in_lines(result.status()));
   py::dict plan;
   plan["offsets"] = result->offsets;
   plan["bytes"] = result->bytes;

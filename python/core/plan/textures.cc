@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/handles.h"
+#include "core/runtime/open_devices.h"
 #include "core/runtime/released_lock.h"
 #include "plan/textures/planner.h"
 #include "plan/textures/views.h"
@@ -117,7 +118,7 @@ py::dict run_planner(TextureOptions options, Planner planner) {
     return planner(options);
   }();
   if (interrupted) throw py::error_already_set();
-  if (!result.ok()) throw py::value_error(result.status().message());
+  if (!result.ok()) throw py::value_error(in_lines(result.status()));
   return as_dict(*result);
 }
 

@@ -123,12 +123,15 @@ std::string to_string(const PyDevice& device) {
 }
 
 std::pair<std::string, std::string> parted_help(const std::string& message) {
-  for (const std::string_view before : {"; help: ", "\nhelp: "}) {
-    const size_t help = message.find(before);
-    if (help != std::string::npos)
-      return {message.substr(0, help), message.substr(help + before.size())};
-  }
-  return {message, ""};
+  constexpr std::string_view kBefore = "; help: ";
+  const size_t help = message.find(kBefore);
+  if (help == std::string::npos) return {message, ""};
+  return {message.substr(0, help), message.substr(help + kBefore.size())};
+}
+
+std::string in_lines(const Status& status) {
+  const auto [message, help] = parted_help(status.message());
+  return help.empty() ? message : fmt::format("{}\nhelp: {}", message, help);
 }
 
 void throw_if_error(const Status& status) {

@@ -68,6 +68,9 @@ void close_devices();
 // Splits a status's message into the message and the help at its end, which is "" if there is none.
 std::pair<std::string, std::string> parted_help(const std::string& message);
 
+// The status's message, with the help in a line of its own.
+std::string in_lines(const Status& status);
+
 // Fails with the diagnostic for the status, at the user's line, unless it is ok.
 void throw_if_error(const Status& status);
 

@@ -23,7 +23,7 @@ Status find_meetings(TextureInstance& instance) {
     meetings += 2 * static_cast<std::int64_t>(live.size());
     if (meetings > kMaxMeetings) {
       return make_error(StatusCode::LimitExceeded,
-                        "more than {} pairs of items are live together\nhelp: plan parts of the "
+                        "more than {} pairs of items are live together; help: plan parts of the "
                         "program one by one",
                         kMaxMeetings / 2);
     }

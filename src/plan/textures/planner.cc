@@ -207,17 +207,17 @@ Result<std::vector<TextureBound>> prove(const TextureProblem& problem, const Tex
 
 Status check_options(const TextureProblem& problem, const TextureOptions& options) {
   if (options.effort < 1 || options.effort > kMaxEffort) {
-    return invalid_argument("the effort is {}\nhelp: give 1 to {} million steps", options.effort,
+    return invalid_argument("the effort is {}; help: give 1 to {} million steps", options.effort,
                             kMaxEffort);
   }
   if (options.time_limit_s &&
       !(*options.time_limit_s > 0 && std::isfinite(*options.time_limit_s))) {
-    return invalid_argument("the time limit is {} s\nhelp: give a positive number of seconds",
+    return invalid_argument("the time limit is {} s; help: give a positive number of seconds",
                             *options.time_limit_s);
   }
   if (options.reorder && problem.operators.empty() && !problem.items.empty()) {
     return invalid_argument(
-        "operators cannot be reordered, because the problem does not list them\nhelp: list the "
+        "operators cannot be reordered, because the problem does not list them; help: list the "
         "operators with their inputs and outputs");
   }
   return {};

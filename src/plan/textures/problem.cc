@@ -15,13 +15,13 @@ Status check_limits(const TextureProblem& problem) {
   if (std::min(limits) < 1 || std::max(limits) > kMaxExtent ||
       problem.max_width > kMaxTexels / problem.max_height) {
     return invalid_argument(
-        "the image limits are {} by {} texels\nhelp: give a positive width and height, of at most "
+        "the image limits are {} by {} texels; help: give a positive width and height, of at most "
         "{} "
         "texels together",
         problem.max_width, problem.max_height, kMaxTexels);
   }
   if (static_cast<std::int64_t>(problem.items.size()) > kMaxItems) {
-    return invalid_argument("{} items\nhelp: plan at most {} at once", problem.items.size(),
+    return invalid_argument("{} items; help: plan at most {} at once", problem.items.size(),
                             kMaxItems);
   }
   return {};
@@ -31,30 +31,30 @@ Status check_item(const TextureProblem& problem, const TextureItem& item) {
   const auto extents = {item.height, item.width, item.slices};
   if (std::min(extents) < 1 || std::max(extents) > kMaxExtent) {
     return invalid_argument(
-        "item {} has {} by {} texels in {} slices\nhelp: give a height, a width and a number of "
+        "item {} has {} by {} texels in {} slices; help: give a height, a width and a number of "
         "slices from 1 to {}",
         item.id, item.height, item.width, item.slices, kMaxExtent);
   }
   if (item.lifetime.first < 0 || item.lifetime.last > kMaxExtent) {
-    return invalid_argument("item {} lives from {} to {}\nhelp: count operators from 0 to {}",
+    return invalid_argument("item {} lives from {} to {}; help: count operators from 0 to {}",
                             item.id, item.lifetime.first, item.lifetime.last, kMaxExtent);
   }
   if (item.lifetime.first > item.lifetime.last) {
     return invalid_argument(
-        "item {} lives from {} to {}: it ends before it begins\nhelp: `first` and `last` are the "
+        "item {} lives from {} to {}: it ends before it begins; help: `first` and `last` are the "
         "first and the last operator that uses the tensor, both inclusive",
         item.id, item.lifetime.first, item.lifetime.last);
   }
   if (item.exact_cost && (!item.exact || *item.exact_cost < 0 || *item.exact_cost > kMaxExtent)) {
     return invalid_argument(
-        "item {} has a cost of {} for the loss of its exact image\nhelp: give a cost from 0 to {} "
+        "item {} has a cost of {} for the loss of its exact image; help: give a cost from 0 to {} "
         "texels, and only to an exact item",
         item.id, *item.exact_cost, kMaxExtent);
   }
   if (!fits(item, problem.max_width, problem.max_height)) {
     return invalid_argument(
         "item {} ({} by {} texels in {} slices) fits in no image of {} by {} texels, however it is "
-        "folded\nhelp: split the tensor, keep it in a buffer, or raise the limits",
+        "folded; help: split the tensor, keep it in a buffer, or raise the limits",
         item.id, item.height, item.width, item.slices, problem.max_height, problem.max_width);
   }
   const FoldedExtent whole = folded(item, 1);
@@ -62,7 +62,7 @@ Status check_item(const TextureProblem& problem, const TextureItem& item) {
       (whole.width > problem.max_width || whole.height > problem.max_height)) {
     return invalid_argument(
         "item {} must have an image of exactly its extent, {} by {} texels, but images have at "
-        "most {} by {}\nhelp: give the cost of losing the exact image, so that it may be folded",
+        "most {} by {}; help: give the cost of losing the exact image, so that it may be folded",
         item.id, whole.height, whole.width, problem.max_height, problem.max_width);
   }
   return {};
@@ -74,19 +74,19 @@ Status check_pairs(const TextureProblem& problem, const Positions& positions) {
       if (positions.contains(id)) continue;
       return invalid_argument(
           "the pair ({}, {}) of items that one operator reads and writes names item {}, which does "
-          "not exist\nhelp: name the ids of two items",
+          "not exist; help: name the ids of two items",
           a, b, id);
     }
     if (a == b) {
       return invalid_argument(
-          "item {} conflicts with itself, so it can lie in no image\nhelp: an operator cannot read "
+          "item {} conflicts with itself, so it can lie in no image; help: an operator cannot read "
           "and write one texture: give its result an item of its own",
           a);
     }
     if (!problem.items[positions.at(a)].lifetime.meets(problem.items[positions.at(b)].lifetime)) {
       return invalid_argument(
           "items {} and {} are never live together, so no operator reads one and writes the "
-          "other\nhelp: remove the pair, or correct the lifetimes",
+          "other; help: remove the pair, or correct the lifetimes",
           a, b);
     }
   }
@@ -105,14 +105,14 @@ Status check_use(const TextureProblem& problem, const Positions& positions, std:
   const auto found = positions.find(id);
   if (found == positions.end()) {
     return invalid_argument(
-        "operator {} uses item {}, which does not exist\nhelp: name only items of the problem; a "
+        "operator {} uses item {}, which does not exist; help: name only items of the problem; a "
         "tensor in a buffer is not an item",
         time, id);
   }
   const Lifetime& life = problem.items[found->second].lifetime;
   if (time < life.first || time > life.last) {
     return invalid_argument(
-        "operator {} uses item {}, which lives from {} to {}\nhelp: the lifetime must cover each "
+        "operator {} uses item {}, which lives from {} to {}; help: the lifetime must cover each "
         "use",
         time, id, life.first, life.last);
   }
@@ -122,7 +122,7 @@ Status check_use(const TextureProblem& problem, const Positions& positions, std:
   if (!writes) return {};
   if (use.writer >= 0) {
     return invalid_argument(
-        "item {} is written by the operators {} and {}\nhelp: give each result an item of its own",
+        "item {} is written by the operators {} and {}; help: give each result an item of its own",
         id, use.writer, time);
   }
   use.writer = time;
@@ -137,7 +137,7 @@ Status check_operators(const TextureProblem& problem, const Positions& positions
       const auto& outputs = problem.operators[t].outputs;
       if (std::find(outputs.begin(), outputs.end(), id) != outputs.end()) {
         return invalid_argument(
-            "operator {} reads and writes item {}\nhelp: give its result an item of its own", time,
+            "operator {} reads and writes item {}; help: give its result an item of its own", time,
             id);
       }
       TL_RETURN_IF_ERROR(check_use(problem, positions, time, id, false, uses));
@@ -148,7 +148,7 @@ Status check_operators(const TextureProblem& problem, const Positions& positions
     for (const std::int64_t before : problem.operators[t].after) {
       if (before >= 0 && before < time) continue;
       return invalid_argument(
-          "operator {} comes after operator {}, which does not run earlier\nhelp: list operators "
+          "operator {} comes after operator {}, which does not run earlier; help: list operators "
           "in an order in which they can run",
           time, before);
     }
@@ -157,13 +157,13 @@ Status check_operators(const TextureProblem& problem, const Positions& positions
     const TextureItem& item = problem.items[i];
     if (uses[i].writer > uses[i].first) {
       return invalid_argument(
-          "operator {} reads item {} before operator {} writes it\nhelp: list operators in an "
+          "operator {} reads item {} before operator {} writes it; help: list operators in an "
           "order in which they can run",
           uses[i].first, item.id, uses[i].writer);
     }
     if (Lifetime{uses[i].first, uses[i].last} == item.lifetime) continue;
     return invalid_argument(
-        "operators use item {} from {} to {}, but it lives from {} to {}\nhelp: `first` and `last` "
+        "operators use item {} from {} to {}, but it lives from {} to {}; help: `first` and `last` "
         "are the first and the last operator that uses the tensor",
         item.id, uses[i].first, uses[i].last, item.lifetime.first, item.lifetime.last);
   }
@@ -178,7 +178,7 @@ Status validate(const TextureProblem& problem) {
   for (const TextureItem& item : problem.items) {
     TL_RETURN_IF_ERROR(check_item(problem, item));
     if (positions.emplace(item.id, positions.size()).second) continue;
-    return invalid_argument("two items have the id {}\nhelp: give each item an id of its own",
+    return invalid_argument("two items have the id {}; help: give each item an id of its own",
                             item.id);
   }
   TL_RETURN_IF_ERROR(check_pairs(problem, positions));

@@ -21,7 +21,7 @@ struct View {
 Status check_rules(const ViewRules& rules) {
   for (const std::int64_t alignment : {rules.row_pitch_alignment, rules.base_alignment}) {
     if (alignment >= 1 && alignment <= kMaxAlignment) continue;
-    return invalid_argument("the alignment is {} texels\nhelp: give 1 to {}", alignment,
+    return invalid_argument("the alignment is {} texels; help: give 1 to {}", alignment,
                             kMaxAlignment);
   }
   return {};
@@ -101,7 +101,7 @@ Result<std::int64_t> texel_bytes(const std::string& format) {
   }
   if (bits == 8 || bits == 16 || bits == 32) return std::int64_t{bits / 2};
   return invalid_argument(
-      "the size of a texel of format {} is unknown\nhelp: name a format such as rgba16float, whose "
+      "the size of a texel of format {} is unknown; help: name a format such as rgba16float, whose "
       "channels have 8, 16 or 32 bits",
       format);
 }

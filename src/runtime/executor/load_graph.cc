@@ -105,7 +105,7 @@ Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo
   }
   return make_error(
       StatusCode::Unimplemented,
-      "package \"{}\" has no variant that {} can run:{}\nhelp: add a variant for this "
+      "package \"{}\" has no variant that {} can run:{}; help: add a variant for this "
       "device to the package, or choose another device",
       package.name, device.name, lacks.empty() ? " it has none at all" : lacks);
 }

@@ -13,7 +13,7 @@ MATCHER_P(is_refused, part, "is refused with a message that says \"" + std::stri
   const Status status = validate(arg);
   return status.code() == StatusCode::InvalidArgument &&
          status.message().find(part) != std::string::npos &&
-         status.message().find("\nhelp: ") != std::string::npos;
+         status.message().find("; help: ") != std::string::npos;
 }
 
 TextureProblem problem_of(const TextureItem& item) {

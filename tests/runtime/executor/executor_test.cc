@@ -350,8 +350,7 @@ TEST(Variants, TheFirstThatTheDeviceCanRunIsChosen) {
       "  the variant for \"first\" needs images of up to 101 x 0 texels (it allows 100 x 50), "
       "float64\n"
       "  the variant for \"second\" needs images of up to 100 x 51 texels (it allows 100 x "
-      "50)\n"
-      "help: add a variant for this device to the package, or choose another device");
+      "50); help: add a variant for this device to the package, or choose another device");
 }
 
 // A variant is skipped if the driver accepts none of the formats of a kernel.
@@ -378,7 +377,7 @@ TEST(Variants, HaveKernelsThatTheDriverPrepares) {
   EXPECT_EQ(choose_variant(package, device).status().message(),
             "package \"net\" has no variant that vulkan can run:\n"
             "  the variant for \"metal\" needs a driver of MSL, IR (it takes SPIR-V)\n"
-            "  the variant for \"wide\" needs float16_storage\n"
+            "  the variant for \"wide\" needs float16_storage; "
             "help: add a variant for this device to the package, or choose another device");
 }
 
