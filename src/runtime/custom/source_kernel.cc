@@ -148,10 +148,16 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
         device.driver);
   if (status.code() != StatusCode::BuildFailed) return status;
   const std::string& message = status.message();
+  const std::string log = message.substr(0, message.find_last_not_of(" \n") + 1);
+  if (log.find(fmt::format("{}:", kernel)) == std::string::npos)
+    return make_error(status.code(),
+                      "{}; help: correct the body if the log is about it; "
+                      "docs/custom_operators.md lists the words that begin with \"tl_\"",
+                      log);
   return make_error(status.code(),
                     "{}; help: correct the body: \"{}:N\" in the log is line N of the body, and "
                     "docs/custom_operators.md lists the words that begin with \"tl_\"",
-                    message.substr(0, message.find_last_not_of(" \n") + 1), kernel);
+                    log, kernel);
 }
 
 // The kernel that a recording appends.

@@ -85,6 +85,14 @@ std::string in_words_of_msl(std::string_view text) {
   return out;
 }
 
+// Whether the error is about the precompiled Metal library, which an interrupted build, other
+// sources or another clang make stale; no program is at fault.
+bool is_of_stale_build(std::string_view text) {
+  return text.find("precompiled header") != std::string_view::npos ||
+         text.find("PCH file") != std::string_view::npos ||
+         text.find(".pch'") != std::string_view::npos;
+}
+
 // Reads `file:line: kind: text`; returns false for other lines.
 bool read_line(std::string_view printed, Line& out) {
   static constexpr std::array<std::pair<std::string_view, Message::Kind>, 4> kKinds = {{
@@ -127,6 +135,13 @@ std::vector<Message> read_clang_messages(std::string_view printed, std::string_v
     const bool read = read_line(printed.substr(at, end - at), line);
     at = end + 1;
     if (!read) continue;
+    if (line.kind == Message::Kind::Error && is_of_stale_build(line.text)) {
+      return {
+          {Message::Kind::Error, 0,
+           "the build of the software Metal is stale, and no program compiles until ./dev build "
+           "renews it; the source is not at fault (clang: " +
+               line.text + ")"}};
+    }
     // The library's files have absolute paths, like other headers, but are in one folder.
     const bool of_library = line.file.find("softmetal/include/") != std::string_view::npos;
     const bool of_user = !of_library && !line.file.empty();

@@ -1,10 +1,12 @@
 // Tests the programs softmetal-compile and softmetal-run.
+#include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "tests/softmetal/compile/diagnostics.h"
 #include "tests/softmetal/compile/files.h"
 #include "tests/softmetal/compile/process.h"
 #include "tests/softmetal/programs/npy.h"
@@ -100,6 +102,18 @@ class Programs : public testing::Test {
 
   std::string folder_;
 };
+
+// Clang's error about the precompiled Metal library blames no program.
+TEST(Diagnostics, OfAStaleBuildAskForABuild) {
+  const std::vector<Message> messages = read_clang_messages(
+      "error: file '/a/all.h' has been modified since the precompiled header '/b/metal.pch' was "
+      "built: mtime changed (was 1, now 2)\nprogram:1:1: error: unknown type name 'kernel'\n",
+      "program");
+  ASSERT_EQ(messages.size(), 1U);
+  EXPECT_EQ(messages[0].line, 0);
+  EXPECT_THAT(messages[0].text,
+              testing::HasSubstr("./dev build renews it; the source is not at fault"));
+}
 
 TEST_F(Programs, BindArgumentBuffersInTheOrderOfIds) {
   const auto r = run("softmetal-run", {"k.metal", "add", "--groups", "2,1,1", "--threads", "2,1,1",
