@@ -58,7 +58,11 @@ class ProgramParser {
       if (stage != ProgramStage::Te) return stage;
       reader_.wrong(at, "read it as a schedule", "a text of stage te is a schedule, not a program");
     }
-    reader_.fail_expected("'loops', 'flattened', 'kernels' or 'legalized'");
+    if (reader_.at_word("graph")) {
+      reader_.wrong(reader_.peek(), "give it to texloom-opt, which reads and prints graphs",
+                    "a text of stage graph is a network, not a program");
+    }
+    reader_.fail_expected("'te', 'loops', 'flattened', 'kernels' or 'legalized'");
   }
 
   void foreign() {

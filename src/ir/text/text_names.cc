@@ -1,5 +1,7 @@
 #include "ir/text/text_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "ir/equal.h"
@@ -81,8 +83,10 @@ Expr TextNames::variable(const TextReader& reader, const NamedToken& name) const
     reader.wrong(name.token, "name its indices in brackets", "{} is a buffer, not a variable",
                  name.token.text);
   }
-  reader.wrong(name.token, "bind it by a loop, a let or a parameter before it is used",
-               "there is no variable {} here", name.token.text);
+  reader.wrong(
+      name.token,
+      fmt::format("bind {} by a loop, a let or a parameter before it is used", name.token.text),
+      "there is no variable {} here", name.token.text);
 }
 
 Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const {
@@ -91,8 +95,10 @@ Buffer TextNames::buffer(const TextReader& reader, const NamedToken& name) const
     reader.wrong(name.token, "only buffers have elements", "{} is a variable, not a buffer",
                  name.token.text);
   }
-  reader.wrong(name.token, "declare it as a parameter or by an alloca before it is used",
-               "there is no buffer {} here", name.token.text);
+  reader.wrong(
+      name.token,
+      fmt::format("declare {} as a parameter or by an alloca before it is used", name.token.text),
+      "there is no buffer {} here", name.token.text);
 }
 
 // -- Stage te.
@@ -118,7 +124,9 @@ Tensor TextNames::tensor(const TextReader& reader, const NamedToken& name, size_
                  output);
   }
   if (outer_ != nullptr) return outer_->tensor(reader, name, output);
-  reader.wrong(name.token, "declare its placeholder or compute above the stages that read it",
+  reader.wrong(name.token,
+               fmt::format("declare a placeholder or compute {} above the stages that read it",
+                           name.token.text),
                "there is no tensor {} here", name.token.text);
 }
 
@@ -126,7 +134,9 @@ const DeclaredReducer& TextNames::reducer(const TextReader& reader, const NamedT
   if (const auto found = reducers_.find(name.name); found != reducers_.end()) return found->second;
   if (outer_ != nullptr) return outer_->reducer(reader, name);
   reader.wrong(name.token,
-               "declare it at the head, as in reducer sum(a, b): float32 = a + b, identity=0.0",
+               fmt::format("declare it at the head, as in reducer {}(a, b): float32 = a + b, "
+                           "identity=0.0",
+                           name.token.text),
                "there is no reducer {}", name.token.text);
 }
 

@@ -1,5 +1,7 @@
 // Tensor intrinsics at the head of a schedule's text.
 
+#include <fmt/format.h>
+
 #include "ir/text/parse_buffer.h"
 #include "ir/text/parse_stmt.h"
 #include "schedule/text/parse.h"
@@ -120,7 +122,9 @@ void ScheduleParser::tensorize(const Token& word) {
   const NamedToken name = reader_.name("the name of a tensor intrinsic");
   const auto found = intrinsics_.find(name.name);
   if (found == intrinsics_.end()) {
-    reader_.wrong(name.token, "declare it at the head: intrinsic name, reads, writes, computes",
+    reader_.wrong(name.token,
+                  fmt::format("declare it at the head: intrinsic {}, reads, writes, computes",
+                              name.token.text),
                   "there is no tensor intrinsic {}", name.token.text);
   }
   const SourceLocation location = place(word);
