@@ -88,10 +88,15 @@ def _check_external_data(model: onnx.ModelProto, folder: Path) -> None:
 
 def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
     """Refuse a model for errors that ONNX's checker finds and the importer does not."""
-    if not model.ir_version or not model.graph.output:
+    if not model.ir_version or not model.HasField("graph"):
         refuse_model(
             f"{name} is not an ONNX model: it has no {'graph' if model.ir_version else 'version'}",
             "give a file that was exported as ONNX",
+        )
+    if not model.graph.output:
+        refuse_model(
+            f"{name} computes nothing: its graph has no outputs",
+            "name the results among the outputs of the graph, or export the model again",
         )
     if not all(isinstance(each, str) for each in _words(model)):
         refuse_model(f"{name} has a name that is not UTF-8 text", "export the model again")
@@ -102,7 +107,7 @@ def check_model(model: onnx.ModelProto, name: str = "the model") -> None:
     except (onnx.checker.ValidationError, ValueError) as error:  # a ValueError for bad bytes
         if any(each in str(error) for each in _NOT_CHECKED):
             return
-        refuse_model(f"{name}: {_first_line(error)}", "export the model again")
+        refuse_model(f"{name}: {_in_one_line(error)}", "export the model again")
 
 
 def _of_known_version(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
@@ -152,6 +157,13 @@ def _words_of_node(node: onnx.NodeProto) -> Iterator[str]:
         yield from (attribute.name, attribute.ref_attr_name)
         for graph in (attribute.g, *attribute.graphs):
             yield from _words_of_graph(graph)
+
+
+def _in_one_line(error: Exception) -> str:
+    """Return what the checker says in one line; its context, such as the node, in parentheses."""
+    said, _, context = str(error).partition("==> Context:")
+    message = " ".join(said.split())
+    return f"{message} ({' '.join(context.split())})" if context else message
 
 
 def _first_line(error: Exception) -> str:

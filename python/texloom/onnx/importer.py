@@ -46,8 +46,8 @@ from .nodes import (
     refuse_model,
     refuse_nodes,
 )
-from .nodes.types import DTYPES, check_size, dtype_of, open_shape, static_shape
-from .schemas import check_inputs
+from .nodes.types import DTYPES, check_size, dtype_name, dtype_of, open_shape, static_shape
+from .schemas import check_node
 from .scope import Scope
 from .sizes import Fraction, computed_sizes
 from .stand_ins import StandIns
@@ -197,7 +197,7 @@ class Importer:
             self._check_is_supported(node, version)
             return [_LOST] * len(node.output)
         if is_of_model:
-            check_inputs(node, inputs, version)
+            check_node(node, inputs, version)
         sizes = self._computed_sizes(node, inputs, version)
         if sizes is not None:
             return [sizes]
@@ -296,6 +296,9 @@ class Importer:
         except Exception as error:
             if self._is_open:
                 raise Unsupported(_OPEN) from error
+            cause = error.__cause__ if isinstance(error, TVMError) else error
+            if type(cause) is ValueError:  # functions of `ops` say in words what contradicts
+                raise Unsupported(str(cause)) from error
             if isinstance(error, TVMError):
                 raise
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
@@ -478,7 +481,8 @@ def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:
         return onnx.numpy_helper.to_array(initializer)
     except Exception as error:
         refuse_model(
-            f"the values of the constant {initializer.name!r} cannot be read: {error}",
+            f"the values of the constant {initializer.name!r}, "
+            f"{dtype_name(initializer.data_type)}, cannot be read: {error}",
             "export the model again",
         )
 

@@ -1,4 +1,4 @@
-"""The ONNX standard's definition of an operator: its inputs, their types, its body."""
+"""The ONNX standard's definition of an operator: its inputs, their types, its attributes."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ def schema_of(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
         return None
 
 
-def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
-    """Refuse a node that has too many or too few inputs, or inputs of wrong element types.
+def check_node(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
+    """Refuse a node whose inputs or attributes the operator does not take.
+
+    These are too many or too few inputs, inputs of wrong element types, a required attribute that
+    is missing, and attributes of wrong types.
 
     Raises
     ------
@@ -30,6 +33,26 @@ def check_inputs(node: onnx.NodeProto, inputs: Sequence[Value | None], version: 
     schema = schema_of(node, version)
     if schema is None:
         return
+    _check_inputs(schema, inputs)
+    _check_attributes(schema, node)
+
+
+def _check_attributes(schema: onnx.defs.OpSchema, node: onnx.NodeProto) -> None:
+    given = {each.name: each for each in node.attribute}
+    for name, formal in schema.attributes.items():
+        attribute = given.get(name)
+        if attribute is None:
+            if formal.required:
+                raise Unsupported(f"it lacks the attribute {name!r}, which the operator needs")
+            continue
+        own = attribute.type
+        if own and not attribute.ref_attr_name and own != formal.type.value:
+            kind = onnx.AttributeProto.AttributeType.Name(own).lower()
+            needed = formal.type.name.lower()
+            raise Unsupported(f"its attribute {name!r} is of type {kind}, not {needed}")
+
+
+def _check_inputs(schema: onnx.defs.OpSchema, inputs: Sequence[Value | None]) -> None:
     given = len(inputs)
     while given and inputs[given - 1] is None:
         given -= 1
@@ -83,4 +106,4 @@ def _list(types: Sequence[str]) -> str:
     return ", ".join(sorted(map(dtype_name, values))) or "no tensor"
 
 
-__all__ = ["check_inputs", "schema_of"]
+__all__ = ["check_node", "schema_of"]

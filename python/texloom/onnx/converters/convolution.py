@@ -11,7 +11,7 @@ from ...extents import plain
 from ...ops import convolution, movement
 from ..nodes import Node, Value
 from .registry import converts
-from .windows import SAME, shared_out, window_attributes
+from .windows import SAME, numbers, padding_mode, shared_out, window_attributes
 
 _EXACT_IN_FLOAT32 = 1 << 24  # float32 represents all integers up to this one
 
@@ -21,7 +21,14 @@ def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
     if data.rank < 3 or weight.rank != data.rank:
         node.refuse(f"its input has the rank {data.rank}, but its weights have {weight.rank}")
     made = window_attributes(node, data.shape[2:], weight.shape[2:])
-    return {**made, "groups": node.attributes.get("group", 1)}
+    return {**made, "groups": _groups(node)}
+
+
+def _groups(node: Node) -> int:
+    groups = int(node.attributes.get("group", 1))
+    if groups < 1:
+        node.refuse(f"its group is {groups}, not a positive number")
+    return groups
 
 
 def _given(node: Node, *indices: int) -> list[Value]:
@@ -42,11 +49,14 @@ def conv_transpose(node: Node) -> Value:
     if data.rank < 3 or weight.rank != data.rank:
         node.refuse(f"its input has the rank {data.rank}, but its weights have {weight.rank}")
     rank = data.rank - 2
-    strides = node.attributes.get("strides", [1] * rank)
-    dilations = node.attributes.get("dilations", [1] * rank)
-    extra = node.attributes.get("output_padding", [0] * rank)
-    pads = list(node.attributes.get("pads", [0] * (2 * rank)))
-    mode = node.attributes.get("auto_pad", "NOTSET")
+    kernel, given = list(weight.shape[2:]), node.attributes.get("kernel_shape")
+    if given is not None and numbers(node, "kernel_shape", rank, 1) != kernel:
+        node.refuse(f"its kernel_shape is {list(given)}, but its weights have {kernel}")
+    strides = numbers(node, "strides", rank, 1)
+    dilations = numbers(node, "dilations", rank, 1)
+    extra = numbers(node, "output_padding", rank, 0)
+    pads = numbers(node, "pads", 2 * rank, 0)
+    mode = padding_mode(node)
     whole = [
         (extent - 1) * stride + (kernel - 1) * dilation + 1 + more
         for extent, stride, kernel, dilation, more in zip(
@@ -64,6 +74,8 @@ def conv_transpose(node: Node) -> Value:
         pads = [0] * (2 * rank)
     if extents is None:
         extents = [plain(w - pads[i] - pads[rank + i]) for i, w in enumerate(whole)]
+    if any(isinstance(each, int) and each < 1 for each in extents):
+        node.refuse(f"its output would have the extents {extents}")
     block = _block_of(node, weight, strides, dilations)
     if (
         block is not None
@@ -77,9 +89,9 @@ def conv_transpose(node: Node) -> Value:
         _given(node, 0, 1, 2),
         extents=extents,
         begins=pads[:rank],
-        strides=list(strides),
-        dilations=list(dilations),
-        groups=node.attributes.get("group", 1),
+        strides=strides,
+        dilations=dilations,
+        groups=_groups(node),
     )
 
 

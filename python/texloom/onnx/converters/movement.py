@@ -111,10 +111,17 @@ def transpose(node: Node) -> Value:
     return node.emit("transpose", movement.transpose, [x], axes=tuple(axes))
 
 
+def _blocksize(node: Node) -> int:
+    block = int(node.attributes["blocksize"])
+    if block < 1:
+        node.refuse(f"its blocksize is {block}, not a positive number")
+    return block
+
+
 @converts("DepthToSpace")
 def depth_to_space(node: Node) -> Value:
     """Move channels into blocks of pixels."""
-    x, block = node.input(0), int(node.attributes["blocksize"])
+    x, block = node.input(0), _blocksize(node)
     if x.rank != 4 or x.shape[1] % (block * block):
         node.refuse(
             f"the channels of the shape {x.shape} do not divide into blocks of {block} x {block}"
@@ -136,7 +143,7 @@ def _channels_last(node: Node) -> bool:
 @converts("SpaceToDepth")
 def space_to_depth(node: Node) -> Value:
     """Move blocks of pixels into channels."""
-    x, block = node.input(0), int(node.attributes["blocksize"])
+    x, block = node.input(0), _blocksize(node)
     if x.rank != 4 or x.shape[2] % block or x.shape[3] % block:
         node.refuse(f"the shape {x.shape} does not divide into blocks of {block} x {block}")
     mode = _channels_last(node)

@@ -177,6 +177,8 @@ def local_response_normalization(node: Node) -> Value:
     x = node.input(0)
     if x.rank < 2:
         node.refuse(f"its input has the rank {x.rank}, so it has no channels")
+    if node.attributes["size"] < 1:
+        node.refuse(f"its size is {node.attributes['size']}, not a positive number")
     return node.emit(
         "lrn",
         normalization.local_response_normalization,

@@ -8,7 +8,7 @@ from ...extents import are_known
 from ...ops import pooling, reductions
 from ..nodes import Node, Value
 from .registry import converts
-from .windows import window_attributes
+from .windows import numbers, window_attributes
 
 
 def _windows(node: Node) -> dict[str, Any]:
@@ -16,7 +16,7 @@ def _windows(node: Node) -> dict[str, Any]:
     data = node.input(0)
     if data.rank < 3:
         node.refuse(f"its input has the rank {data.rank}, so it has no spatial axes")
-    kernel = list(node.attributes["kernel_shape"])
+    kernel = numbers(node, "kernel_shape", data.rank - 2, 1)
     made = window_attributes(node, data.shape[2:], kernel)
     # With auto_pad, the pads were computed from the number of windows.
     has_pads = node.attributes.get("auto_pad", "NOTSET") == "NOTSET"
@@ -56,8 +56,14 @@ def average_pool(node: Node) -> Value:
 @converts("LpPool")
 def lp_pool(node: Node) -> Value:
     """Convert pooling by a norm."""
-    p = node.attributes.get("p", 2)
-    return node.emit("lp_pool", pooling.lp_pool, [node.input(0)], p=p, **_windows(node))
+    return node.emit("lp_pool", pooling.lp_pool, [node.input(0)], p=_power(node), **_windows(node))
+
+
+def _power(node: Node) -> int:
+    p = int(node.attributes.get("p", 2))
+    if p < 1:
+        node.refuse(f"its p is {p}, not a positive number")
+    return p
 
 
 @converts("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
@@ -71,8 +77,7 @@ def whole(node: Node) -> Value:
         op = reductions.reduce_max if node.op == "GlobalMaxPool" else reductions.reduce_mean
         return node.emit(op.__name__, op, [data], axes=tuple(range(2, data.rank)))
     if node.op == "GlobalLpPool":
-        p = node.attributes.get("p", 2)
-        return node.emit("lp_pool", pooling.lp_pool, [data], p=p, kernel=kernel)
+        return node.emit("lp_pool", pooling.lp_pool, [data], p=_power(node), kernel=kernel)
     if node.op == "GlobalMaxPool":
         return node.emit("max_pool", pooling.max_pool, [data], kernel=kernel)
     return node.emit("average_pool", pooling.average_pool, [data], kernel=kernel)
@@ -87,10 +92,10 @@ def max_unpool(node: Node) -> Value:
         node.refuse(
             f"its indices have the shape {list(indices.shape)}, but its values {list(data.shape)}"
         )
-    kernel = node.attributes["kernel_shape"]
-    rank = len(kernel)
-    strides = node.attributes.get("strides", [1] * rank)
-    pads = node.attributes.get("pads", [0] * (2 * rank))
+    rank = data.rank - 2
+    kernel = numbers(node, "kernel_shape", rank, 1)
+    strides = numbers(node, "strides", rank, 1)
+    pads = numbers(node, "pads", 2 * rank, 0)
     extents = [
         (extent - 1) * strides[i] + kernel[i] - pads[i] - pads[rank + i]
         for i, extent in enumerate(data.shape[2:])

@@ -20,11 +20,14 @@ def matmul(node: Node) -> Value:
     return node.emit("matmul", products.matmul, factors)
 
 
-def _of_nothing(node: Node, a: Value, b: Value) -> Value:
+def _of_nothing(
+    node: Node, a: Value, b: Value, *, transpose_a: bool = False, transpose_b: bool = False
+) -> Value:
     """Return a product that has no elements, or whose elements are empty sums."""
     if not are_known([*a.shape, *b.shape]):
         node.refuse("it multiplies a tensor without elements by one of open extents")
-    shape = np.matmul(*(np.broadcast_to(0, each.shape) for each in (a, b))).shape
+    left, right = (np.broadcast_to(0, each.shape) for each in (a, b))
+    shape = np.matmul(left.T if transpose_a else left, right.T if transpose_b else right).shape
     return node.constant(np.zeros(shape), a.dtype)
 
 
@@ -35,15 +38,26 @@ def gemm(node: Node) -> Value:
     factors = [node.attributes.get(name, 1.0) for name in ("alpha", "beta")]
     if "int" in inputs[0].dtype and not all(float(each).is_integer() for each in factors):
         node.refuse("it scales integers by an alpha or beta that is not a whole number")
+    for each in inputs[:2]:
+        if each.rank != 2:
+            node.refuse(f"it multiplies a tensor of the shape {each.shape}, which is no matrix")
+    turned = {
+        "transpose_a": bool(node.attributes.get("transA", 0)),
+        "transpose_b": bool(node.attributes.get("transB", 0)),
+    }
+    if any(each.is_empty for each in inputs[:2]):
+        made = _of_nothing(node, *inputs[:2], **turned)
+        return made if len(inputs) == 2 else _plus(node, made, inputs[2], factors[1])
     return node.emit(
-        "gemm",
-        products.general_matmul,
-        inputs,
-        alpha=factors[0],
-        beta=factors[1],
-        transpose_a=bool(node.attributes.get("transA", 0)),
-        transpose_b=bool(node.attributes.get("transB", 0)),
+        "gemm", products.general_matmul, inputs, alpha=factors[0], beta=factors[1], **turned
     )
+
+
+def _plus(node: Node, product: Value, c: Value, beta: float) -> Value:
+    """Return a product of zeros plus a scaled matrix."""
+    if beta != 1:
+        c = node.convert("Mul", [c, node.constant([beta], c.dtype)])
+    return node.convert("Add", [product, c])
 
 
 @converts("MatMulInteger")

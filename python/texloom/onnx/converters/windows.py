@@ -9,6 +9,27 @@ from ...extents import are_known
 from ..nodes import Node
 
 SAME = ("SAME_UPPER", "SAME_LOWER")
+_MODES = ("NOTSET", "VALID", *SAME)
+
+
+def padding_mode(node: Node) -> str:
+    """Return the attribute `auto_pad`, one of the standard's four values."""
+    mode = node.attributes.get("auto_pad", "NOTSET")
+    if mode not in _MODES:
+        node.refuse(f"its auto_pad is {mode!r}, not one of {', '.join(_MODES)}")
+    return str(mode)
+
+
+def numbers(node: Node, name: str, count: int, least: int) -> list[int]:
+    """Return an attribute of `count` numbers; a missing one is all 1 or, if 0 is allowed, all 0."""
+    made = [int(each) for each in node.attributes.get(name, [least] * count)]
+    if len(made) != count:
+        node.refuse(
+            f"{name}={made} has not {count} numbers, but its input has {node.input(0).rank} axes"
+        )
+    if any(each < least for each in made):
+        node.refuse(f"{name}={made} has a number below {least}")
+    return made
 
 
 def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int]) -> dict[str, Any]:
@@ -18,15 +39,13 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     up. An odd element of padding is at the end for SAME_UPPER, at the begin for SAME_LOWER.
     """
     rank = len(spatial)
-    strides = list(node.attributes.get("strides", [1] * rank))
-    dilations = list(node.attributes.get("dilations", [1] * rank))
-    pads = list(node.attributes.get("pads", [0] * (2 * rank)))
-    mode = node.attributes.get("auto_pad", "NOTSET")
-    if len(kernel) != rank or len(strides) != rank or len(dilations) != rank:
-        node.refuse(
-            f"its kernel_shape, strides or dilations do not have {rank} numbers, one for each "
-            "spatial axis of its input"
-        )
+    given = node.attributes.get("kernel_shape")
+    if given is not None and numbers(node, "kernel_shape", rank, 1) != list(kernel):
+        node.refuse(f"its kernel_shape is {list(given)}, but its weights have {list(kernel)}")
+    strides = numbers(node, "strides", rank, 1)
+    dilations = numbers(node, "dilations", rank, 1)
+    pads = numbers(node, "pads", 2 * rank, 0)
+    mode = padding_mode(node)
     if mode in SAME:
         if any(s > 1 and not are_known([e]) for e, s in zip(spatial, strides, strict=True)):
             node.refuse(f"auto_pad {mode} with strides needs to know the extents")
@@ -39,8 +58,6 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
         pads = shared_out(totals, more_at_begin=mode == "SAME_LOWER")
     elif mode == "VALID":
         pads = [0] * (2 * rank)
-    if len(pads) != 2 * rank:
-        node.refuse(f"it has {len(pads)} pads, not two for each of {rank} spatial axes")
     return {"strides": strides, "dilations": dilations, "pads": pads}
 
 
@@ -51,4 +68,4 @@ def shared_out(totals: Sequence[int], more_at_begin: bool) -> list[int]:
     return [*more, *less] if more_at_begin else [*less, *more]
 
 
-__all__ = ["SAME", "shared_out", "window_attributes"]
+__all__ = ["SAME", "numbers", "padding_mode", "shared_out", "window_attributes"]

@@ -41,6 +41,8 @@ def dtype_name(element_type: int) -> str:
     for name, each in _ELEMENT_TYPES.items():
         if each == element_type:
             return name
+    if element_type not in onnx.TensorProto.DataType.values():
+        return f"type {element_type}"
     return str(onnx.TensorProto.DataType.Name(element_type)).lower()
 
 
@@ -75,9 +77,7 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
             f"{value.name!r} is not a tensor but a {what}",
             "change the model: inputs and outputs of other types are not supported",
         )
-    element = value.type.tensor_type.elem_type
-    is_known = element in onnx.TensorProto.DataType.values()
-    name = dtype_name(element) if is_known else f"number {element}"
+    name = dtype_name(value.type.tensor_type.elem_type).removeprefix("type ")
     if name not in DTYPES:
         refuse_model(
             f"{value.name!r} has elements of the type {name}",

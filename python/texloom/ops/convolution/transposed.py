@@ -132,7 +132,10 @@ def transposed_convolution(
     dtype = sum_dtype(data.dtype)
     channels, per_group, *kernel = shape_of(weight)
     if plain(data.shape[1]) != channels or channels % groups:
-        raise ValueError(f"the channels of {data} and {weight} do not divide into {groups} groups")
+        raise ValueError(
+            f"{plain(data.shape[1])} channels, and weights for {channels}, do not divide into "
+            f"{groups} groups"
+        )
     inner = channels // groups
     taps = _taps(kernel, strides, dilations, begins)
     before = [tap.before() for tap in taps]

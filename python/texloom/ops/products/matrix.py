@@ -34,10 +34,10 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
         For shapes that do not match.
     """
     if not a.shape or not b.shape:
-        raise ValueError(f"{a} and {b} are not both vectors or matrices")
+        raise ValueError(f"shapes {a.shape}, {b.shape} are not both of vectors or matrices")
     shared = agreed([a.shape[-1], b.shape[0 if len(b.shape) == 1 else -2]])
     if shared is None:
-        raise ValueError(f"{a} and {b} do not share the axis to sum over")
+        raise ValueError(f"shapes {a.shape}, {b.shape} do not share the axis to sum over")
     dtype = sum_dtype(a.dtype)
     rows, columns = len(a.shape) > 1, len(b.shape) > 1
     batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
@@ -99,12 +99,14 @@ def general_matmul(
         For shapes that do not match.
     """
     if len(a.shape) != 2 or len(b.shape) != 2:
-        raise ValueError(f"{a} and {b} are not both matrices")
+        raise ValueError(f"shapes {a.shape}, {b.shape} are not both of matrices")
     rows, shared = (a.shape[axis] for axis in ((1, 0) if transpose_a else (0, 1)))
     other, columns = (b.shape[axis] for axis in ((1, 0) if transpose_b else (0, 1)))
     shared = agreed([shared, other])
     if shared is None:
-        raise ValueError(f"{a} and {b} do not share the axis to sum over")
+        raise ValueError(f"shapes {a.shape}, {b.shape} do not share the axis to sum over")
+    if c is not None and broadcast_shape((rows, columns), c.shape) != (rows, columns):
+        raise ValueError(f"a matrix of the shape {c.shape} does not broadcast to {rows, columns}")
     dtype = sum_dtype(a.dtype)
     k = te.reduce_axis((0, shared), name="k")
 
