@@ -73,11 +73,21 @@ def _shown_shape(shape: Any) -> str:
     return shown(shape)
 
 
+def as_array(source: Any) -> np.ndarray:
+    """Return what NumPy makes of numbers; refuse lists whose rows differ in length."""
+    try:
+        return np.asarray(source)
+    except ValueError as error:
+        if "inhomogeneous" not in str(error):
+            raise
+        refuse(_KIND, "the rows of an array differ in length or depth", "give rows of one shape")
+
+
 def numbers(source: Any) -> np.ndarray:
     """Return the values of an array or of numbers as a NumPy array; bfloat16 becomes float32."""
     if isinstance(source, NDArray) and source.dtype == "bfloat16":
         return np.asarray(source, "float32")
-    host = np.asarray(source)
+    host = as_array(source)
     # bfloat16, if a library has added it, has the kind V, like records.
     if host.dtype.kind not in "biuf" and host.dtype.name != "bfloat16":
         refuse(_KIND, f"an array takes numbers, not {_shown_source(source, host)}", _NUMBERS)
@@ -112,4 +122,4 @@ def refuse_shape(to: Sequence[int], of: Sequence[int]) -> None:
     )
 
 
-__all__ = ["check_scope_of_target", "extents", "numbers", "refuse_shape", "texels"]
+__all__ = ["as_array", "check_scope_of_target", "extents", "numbers", "refuse_shape", "texels"]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .. import _core, extents
 from .._core import Device
+from ..arrays.arguments import as_array
 from ..checks.checked_calls import check_calls, check_methods
 from ..custom.operators import Operator
 from ..devices.lookup import present
@@ -112,7 +113,7 @@ class RunnableGraph:
                 f"the input {tensor.name!r} is missing",
                 f"pass {{{tensor.name!r}: array}}, with an array of shape {tensor.shape}",
             )
-        array = np.asarray(inputs[tensor.name])
+        array = as_array(inputs[tensor.name])
         if array.dtype != np.dtype(tensor.dtype):
             refuse(
                 "WrongElementType",

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from .. import _core, extents
 from .._core import Device, TargetValue
+from ..arrays.arguments import as_array
 from ..checks.argument_kinds import kind_of
 from ..costs import Costs
 from ..custom.operators import Operator
@@ -107,7 +108,7 @@ class Graph:
 
     def constant(self, name: str, value: ArrayLike) -> GraphTensor:
         """Add a constant tensor: its values are copied now, and packed by :meth:`compile`."""
-        array = np.array(value, order="C")
+        array = np.array(as_array(value), order="C")
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         tensor = self._new(name, array.shape, array.dtype.name)
         self._add(tensor, self._core.constant(name, tensor.dtype, array))

@@ -169,6 +169,12 @@ def computed(node: str, compute: Compute, placeholders: Sequence[Tensor]) -> lis
                 f"{what} returns {kind_of(each)} in place of a tensor",
                 "return what te.compute returns, or a list of such tensors",
             )
+        if sum(each is other for other in outputs) > 1:
+            refuse(
+                _BAD,
+                f"{what} returns the tensor {each.name!r} twice",
+                "return each tensor once, and use the output of the node twice",
+            )
         if any(each is given for given in placeholders):
             refuse(
                 _BAD,

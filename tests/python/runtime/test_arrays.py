@@ -12,6 +12,7 @@ import pytest
 
 import texloom as tvm
 from texloom import te
+from texloom.graph import Graph
 
 DTYPES = ["float32", "float16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32"]
 DTYPES += ["int64", "uint64", "bool"]
@@ -156,6 +157,25 @@ def test_the_host_runs_kernels():
     np.testing.assert_array_equal(image.numpy().ravel(), np.arange(8))
     assert repr(image) == "NDArray((2, 4), float32, host(0), texture)"
     host.sync()
+
+
+def test_rows_of_different_lengths():
+    """Lists of lists are arrays if all rows have the same length, else a diagnostic."""
+    ragged, array = [[1.0, 2.0], [3.0]], tvm.nd.empty((2, 2), device="host:0")
+    graph = Graph("g")
+    x = graph.input("x", (2, 2))
+    (y,) = graph.op("y", "double", lambda t: te.compute((2, 2), lambda i, j: t[i, j] * 2), [x])
+    graph.output(y)
+    compiled = graph.compile()
+    for use in (
+        lambda: tvm.nd.array(ragged),
+        lambda: array.copyfrom(ragged),
+        lambda: graph.constant("c", ragged),
+        lambda: compiled.run({"x": ragged}, "host:0"),
+    ):
+        with pytest.raises(TypeError, match=r"TL2040(.|\n)*rows of an array differ in length"):
+            use()
+    assert tvm.nd.array([[1.0, 2.0], [3.0, 4.0]], "host:0").shape == (2, 2)
 
 
 def test_numbers_of_devices():
