@@ -26,6 +26,7 @@ _COMMANDS = {
     "trace": ("trace.__main__", "run a script and write a trace for Perfetto and Chrome"),
 }
 
+_INTERRUPTED = 128 + 2  # a shell's exit code for a process that SIGINT ended
 _READER_HAS_ENDED = 128 + 13  # a shell's exit code for a process that SIGPIPE ended
 
 
@@ -52,6 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return importlib.import_module(f"texloom.{module}").main(given[1:])
         finally:
             sys.stdout.flush()
+    except KeyboardInterrupt:  # while the command's modules are imported
+        print(f"\ntexloom {given[0]}: interrupted", file=sys.stderr)
+        return _INTERRUPTED
     except BrokenPipeError:  # the reader of the output, such as `head`, has ended
         # Python flushes stdout again at exit, so the text still buffered goes to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,6 +10,7 @@
 #include "compile/needs.h"
 #include "core/function/scalar_arguments.h"
 #include "core/runtime/arrays.h"
+#include "core/runtime/build_wait.h"
 #include "core/runtime/open_devices.h"
 #include "core/runtime/released_lock.h"
 #include "core/runtime/wait_notice.h"
@@ -52,40 +53,6 @@ runtime::LaunchPlan plan_for(const compile::CompiledModule& module, const PyDevi
   return plan;
 }
 
-// Waits for a device's compiler, which Ctrl-C cannot stop.
-class BuildWait {
- public:
-  explicit BuildWait(const compile::CompiledModule& module) : module_(module) {}
-
-  // Called without the GIL. Returns false after the first Ctrl-C; the second Ctrl-C ends the
-  // process.
-  bool goes_on(const runtime::KernelProgress& at) {
-    const py::gil_scoped_acquire lock;
-    if (auto signal = take_interrupt()) {
-      notice_.remove_bar();
-      if (interrupt_ && signal->matches(PyExc_KeyboardInterrupt)) end_by_interrupt();
-      if (!interrupt_)
-        notice_.say(
-            "waiting for the device's compiler, which cannot be stopped; Ctrl-C ends the process "
-            "at once");
-      interrupt_ = std::move(signal);
-    }
-    const compile::CompiledKernel& kernel = module_.kernels[at.current];
-    if (!interrupt_)
-      notice_.show_compiling(KernelWork::Compile, at, kernel.name, kernel.code->bytes.size());
-    return !interrupt_;
-  }
-
-  void throw_if_interrupted() const {
-    if (interrupt_) throw *interrupt_;
-  }
-
- private:
-  const compile::CompiledModule& module_;
-  WaitNotice notice_{shows_notices()};
-  std::optional<py::error_already_set> interrupt_;
-};
-
 // Returns the program for the device. Builds the kernels at the function's first run on the device.
 Result<SharedProgram> find_program(PyFunction& f, const PyDevice& device,
                                    const std::shared_ptr<hal::Device>& opened, BuildWait& wait) {
@@ -94,15 +61,18 @@ Result<SharedProgram> find_program(PyFunction& f, const PyDevice& device,
   SharedProgram& made = f.programs[opened.get()];
   if (!made) {
     TL_ASSIGN_OR_RETURN(
-        made, runtime::DeviceProgram::create(opened, plan_for(f.module, device),
-                                             [&](const auto& at) { return wait.goes_on(at); }));
+        made, runtime::DeviceProgram::create(
+                  opened, plan_for(f.module, device), [&](const runtime::KernelProgress& at) {
+                    const auto& kernel = f.module.kernels[at.current];
+                    return wait.goes_on(at, kernel.name, kernel.code->bytes.size());
+                  }));
   }
   return made;
 }
 
 SharedProgram program_on(PyFunction& f, const PyDevice& device,
                          const std::shared_ptr<hal::Device>& opened) {
-  BuildWait wait(f.module);
+  BuildWait wait;
   const Result<SharedProgram> program = find_program(f, device, opened, wait);
   wait.throw_if_interrupted();
   throw_if_error(program.status());

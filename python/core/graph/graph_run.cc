@@ -12,8 +12,10 @@ namespace texloom::python {
 
 namespace {
 
-runtime::GraphOptions options_with(const runtime::OperatorRegistry& operators) {
+runtime::GraphOptions options_with(const runtime::OperatorRegistry& operators,
+                                   const BuildCheck& goes_on) {
   runtime::GraphOptions options;
+  options.goes_on = goes_on;
   options.prepare_calls =
       [operators](
           const std::shared_ptr<hal::Device>& on,
@@ -28,13 +30,14 @@ runtime::GraphOptions options_with(const runtime::OperatorRegistry& operators) {
 
 Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::Device>& device,
                                                    const graph::CompiledGraph& graph,
-                                                   const runtime::OperatorRegistry& operators) {
+                                                   const runtime::OperatorRegistry& operators,
+                                                   const BuildCheck& goes_on) {
   const auto constants = [values = graph.values](std::size_t, std::uint32_t constant) {
     return Result<std::span<const std::byte>>(*values[constant]);
   };
   TL_ASSIGN_OR_RETURN(
       runtime::LoadedGraph loaded,
-      runtime::load_graph(device, graph.package, constants, options_with(operators)));
+      runtime::load_graph(device, graph.package, constants, options_with(operators, goes_on)));
   return create(std::move(loaded));
 }
 
@@ -42,8 +45,9 @@ Result<std::unique_ptr<GraphRun>> GraphRun::create(const std::shared_ptr<hal::De
                                                    std::shared_ptr<const runtime::PackageFile> file,
                                                    const std::string& name,
                                                    const runtime::OperatorRegistry& operators,
-                                                   bool waits_around_calls) {
-  runtime::GraphOptions options = options_with(operators);
+                                                   bool waits_around_calls,
+                                                   const BuildCheck& goes_on) {
+  runtime::GraphOptions options = options_with(operators, goes_on);
   if (waits_around_calls) {
     options.policy = runtime::commit_policy_for(device->info());
     options.policy->waits = runtime::Waits::AroundCalls;
@@ -63,7 +67,8 @@ Result<std::unique_ptr<GraphRun>> GraphRun::create(runtime::LoadedGraph loaded) 
 Status GraphRun::check_may_run() { return hal::check_may_wait(); }
 
 Status GraphRun::run(std::span<const GraphInput> inputs,
-                     std::span<const std::span<std::byte>> outputs) {
+                     std::span<const std::span<std::byte>> outputs,
+                     FunctionRef<void(const std::shared_ptr<runtime::DeviceProgram>&)> wait) {
   const bool has_symbols = !executor_->program()->plan().symbols.empty();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto number = static_cast<std::uint32_t>(i);
@@ -71,7 +76,8 @@ Status GraphRun::run(std::span<const GraphInput> inputs,
     TL_RETURN_IF_ERROR(executor_->set_input(number, inputs[i].bytes));
   }
   has_inputs_ = true;
-  TL_RETURN_IF_ERROR(executor_->run());
+  TL_RETURN_IF_ERROR(executor_->submit());
+  wait(executor_->program());
   for (std::size_t i = 0; i < outputs.size(); ++i)
     TL_RETURN_IF_ERROR(executor_->get_output(static_cast<std::uint32_t>(i), outputs[i]));
   return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "runtime/executor/load_graph.h"
 #include "runtime/hal/device.h"
 #include "runtime/package/package_file.h"
+#include "support/function_ref.h"
 #include "support/status.h"
 
 namespace texloom::python {
@@ -22,28 +24,34 @@ struct GraphInput {
   runtime::Shape shape;
 };
 
+// GraphOptions::goes_on.
+using BuildCheck = std::function<bool(const runtime::KernelProgress&, const runtime::LaunchPlan&)>;
+
 // A graph on one device. Not thread safe.
 class GraphRun {
  public:
   // Fails like load_graph(), and like prepare_calls() for operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   const graph::CompiledGraph& graph,
-                                                  const runtime::OperatorRegistry& operators);
+                                                  const runtime::OperatorRegistry& operators,
+                                                  const BuildCheck& goes_on);
   // Loads the package `name` of a file. `waits_around_calls`: whether runs wait before and after
   // calls of custom operators.
   static Result<std::unique_ptr<GraphRun>> create(const std::shared_ptr<hal::Device>& device,
                                                   std::shared_ptr<const runtime::PackageFile> file,
                                                   const std::string& name,
                                                   const runtime::OperatorRegistry& operators,
-                                                  bool waits_around_calls);
+                                                  bool waits_around_calls,
+                                                  const BuildCheck& goes_on);
 
   // Fails with InvalidArgument on a thread that may not wait for devices, such as one that runs a
   // host function.
   static Status check_may_run();
 
-  // Runs the graph and waits for the result. Arrays are row-major, in the order of the graph's
-  // inputs and outputs.
-  Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs);
+  // Runs the graph. Arrays are row-major, in the order of the graph's inputs and outputs. `wait`
+  // waits for the device after the run is submitted; an exception that it throws ends this call.
+  Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs,
+             FunctionRef<void(const std::shared_ptr<runtime::DeviceProgram>&)> wait);
   // Runs `times` times with the inputs of the last run, and waits. Returns the seconds that this
   // takes. Fails with InvalidArgument before the first run.
   Result<double> time(int times);

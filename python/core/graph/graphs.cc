@@ -22,6 +22,7 @@
 #include "core/graph/sizes.h"
 #include "core/graph/tasks.h"
 #include "core/handles.h"
+#include "core/runtime/build_wait.h"
 #include "core/runtime/custom.h"
 #include "core/runtime/default_device.h"
 #include "core/runtime/open_devices.h"
@@ -42,6 +43,12 @@ namespace {
 template <typename Use>
 void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
   const std::shared_ptr<hal::Device>& opened = open_device(device);
+  BuildWait building;
+  const auto goes_on = [&](const runtime::KernelProgress& at, const runtime::LaunchPlan& plan) {
+    const runtime::KernelSpec& kernel = plan.kernels[at.current];
+    return building.goes_on(at, kernel.entry.name,
+                            plan.modules[kernel.module].codes.front().code.size());
+  };
   const Status status = [&]() -> Status {
     const ReleasedLock released;
     // A host function that ran the graph to which it belongs would wait for itself.
@@ -49,11 +56,20 @@ void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
     const std::lock_guard lock(graph.mutex);
     std::unique_ptr<GraphRun>& run = graph.runs[opened.get()];
     if (!run) {
-      TL_ASSIGN_OR_RETURN(run, graph.load(opened));
+      TL_ASSIGN_OR_RETURN(run, graph.load(opened, goes_on));
     }
     return use(*run);
   }();
+  building.throw_if_interrupted();
   throw_if_error(status);
+  warn_of_unusable_cache();
+}
+
+// Waits for the device that runs the program; Ctrl-C ends the wait. Called without the GIL.
+void wait_for_run(const std::shared_ptr<runtime::DeviceProgram>& program) {
+  const py::gil_scoped_acquire lock;
+  explain_waits_for(program);
+  wait_for(*program->device());
 }
 
 std::vector<py::array> run(PyRunnableGraph& graph, const PyDevice& device,
@@ -63,7 +79,9 @@ std::vector<py::array> run(PyRunnableGraph& graph, const PyDevice& device,
   for (py::array& array : outputs)
     results.emplace_back(static_cast<std::byte*>(array.mutable_data()),
                          static_cast<std::size_t>(array.nbytes()));
-  with_run(graph, device, [&](GraphRun& own) { return own.run(given.inputs, results); });
+  with_run(graph, device, [&](GraphRun& own) {
+    return own.run(given.inputs, results, [](const auto& program) { wait_for_run(program); });
+  });
   return outputs;
 }
 

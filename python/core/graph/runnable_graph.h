@@ -20,8 +20,8 @@ namespace texloom::python {
 // A graph with a GraphRun for each device, made at the graph's first run on the device.
 struct PyRunnableGraph {
   virtual ~PyRunnableGraph() = default;
-  virtual Result<std::unique_ptr<GraphRun>> load(
-      const std::shared_ptr<hal::Device>& device) const = 0;
+  virtual Result<std::unique_ptr<GraphRun>> load(const std::shared_ptr<hal::Device>& device,
+                                                 const BuildCheck& goes_on) const = 0;
   virtual const runtime::Package& package() const = 0;
 
   runtime::OperatorRegistry operators;
@@ -30,9 +30,9 @@ struct PyRunnableGraph {
 };
 
 struct PyCompiledGraph final : PyRunnableGraph {
-  Result<std::unique_ptr<GraphRun>> load(
-      const std::shared_ptr<hal::Device>& device) const override {
-    return GraphRun::create(device, compiled, operators);
+  Result<std::unique_ptr<GraphRun>> load(const std::shared_ptr<hal::Device>& device,
+                                         const BuildCheck& goes_on) const override {
+    return GraphRun::create(device, compiled, operators, goes_on);
   }
   const runtime::Package& package() const override { return compiled.package; }
 
@@ -40,9 +40,9 @@ struct PyCompiledGraph final : PyRunnableGraph {
 };
 
 struct PyStoredGraph final : PyRunnableGraph {
-  Result<std::unique_ptr<GraphRun>> load(
-      const std::shared_ptr<hal::Device>& device) const override {
-    return GraphRun::create(device, file, package().name, operators, waits_around_calls);
+  Result<std::unique_ptr<GraphRun>> load(const std::shared_ptr<hal::Device>& device,
+                                         const BuildCheck& goes_on) const override {
+    return GraphRun::create(device, file, package().name, operators, waits_around_calls, goes_on);
   }
   const runtime::Package& package() const override { return file->packages()[number]; }
 

@@ -68,6 +68,8 @@ def _cache() -> dict[str, Any]:
     existing = folder
     while existing and not os.path.exists(existing):
         existing = os.path.dirname(existing)
+    if existing and not os.path.isdir(existing):
+        return {"folder": folder, "state": f"cannot be used: {existing} is not a folder"}
     is_writable = os.access(existing or ".", os.W_OK)
     stored = sum(path.stat().st_size for path in Path(folder).glob("*.tlbin"))
     used = f"{stored >> 20} MiB of at most {_core.KERNEL_CACHE_BYTES >> 20}"

@@ -144,7 +144,10 @@ Result<LoadedGraph> load_graph(const std::shared_ptr<hal::Device>& device, const
                         variant.plan.calls.front().op);
     TL_ASSIGN_OR_RETURN(program.calls, options.prepare_calls(device, variant.plan));
   }
-  TL_ASSIGN_OR_RETURN(graph.program, DeviceProgram::create(device, variant.plan, program));
+  const auto goes_on = [&](const KernelProgress& at) {
+    return !options.goes_on || options.goes_on(at, variant.plan);
+  };
+  TL_ASSIGN_OR_RETURN(graph.program, DeviceProgram::create(device, variant.plan, goes_on, program));
   return graph;
 }
 

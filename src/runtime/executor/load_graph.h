@@ -42,6 +42,9 @@ struct GraphOptions {
                                                       const LaunchPlan&)>
       prepare_calls = {};
   bool checks_barriers = false;  // see ProgramOptions
+  // Called while kernels are built, with the plan whose kernels they are; see
+  // DeviceProgram::create(). If it is empty, every build is completed.
+  std::function<bool(const KernelProgress&, const LaunchPlan&)> goes_on = {};
 };
 
 // The parts from which executors are made.

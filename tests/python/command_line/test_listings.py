@@ -46,3 +46,6 @@ def test_doctor_shows_the_folder_of_compiled_kernels(tmp_path, monkeypatch, caps
     assert f"  cache  {tmp_path}/texloom, 0 MiB of at most 256\n" in succeeds(capsys, "doctor")
     monkeypatch.setenv("TEXLOOM_CACHE_DIR", "")
     assert "  cache  off: " in succeeds(capsys, "doctor")
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", "/dev/null/kernels")
+    told = "  cache  /dev/null/kernels, cannot be used: /dev/null is not a folder\n"
+    assert told in succeeds(capsys, "doctor")

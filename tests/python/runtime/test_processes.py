@@ -151,6 +151,43 @@ def test_interrupted_while_waiting():
     assert INTERRUPTED.fullmatch(errors)
 
 
+GRAPH = """
+from texloom.graph import Graph
+
+def graph_of(work):
+    g = Graph("g")
+    x = g.input("x", (64,))
+    k = te.reduce_axis((0, work), name="k")
+    sums = lambda t: te.compute((64,), lambda i: te.sum(te.sin(t[i] * k), axis=k), name="Y")
+    (y,) = g.op("y", "sums", sums, [x])
+    g.output(y)
+    return g.compile("opencl")
+
+given = {"x": np.ones(64, "float32")}
+"""
+
+
+def test_a_graph_interrupted_while_waiting():
+    """Ctrl-C interrupts the run of a graph as that of a function; later runs are right."""
+    status, output, errors = child(
+        """
+        tvm.runtime.show_notices(True)
+        short, long = graph_of(2), graph_of(3_000_000)
+        short.run(given)
+        threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        try:
+            while True:
+                long.run(given)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        print(abs(short.run(given)["y"] - np.sin(1)).max() < 1e-6)
+        """,
+        before=FUNCTIONS + GRAPH,
+    )
+    assert (status, output) == (0, "interrupted\nTrue\n")
+    assert INTERRUPTED.match(errors)
+
+
 def test_interrupted_twice():
     """At exit, the first Ctrl-C says what the process waits for, and the second ends it."""
     status, _, errors = child("""
@@ -228,6 +265,23 @@ def test_an_unusable_cache_gives_one_warning():
     assert (status, errors) == (0, "")
     assert output.count("TL5017") == 1
     assert "cannot make the folder /dev/null/cache: Not a directory" in output
+
+
+def test_an_unusable_cache_gives_a_warning_for_graphs():
+    """Commands run graphs, and so get the warning, too."""
+    status, output, errors = child(
+        """
+        import warnings
+        os.environ["TEXLOOM_CACHE_DIR"] = "/dev/null/cache"
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            graph_of(2).run(given)
+        print(*[w.message for w in caught])
+        """,
+        before=FUNCTIONS + GRAPH,
+    )
+    assert (status, errors) == (0, "")
+    assert output.count("TL5017") == 1
 
 
 def test_kernels_are_stored_among_the_users_caches(tmp_path):
