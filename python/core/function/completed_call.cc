@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "codegen/backend.h"
 #include "core/function/scalar_arguments.h"
 #include "core/runtime/arrays.h"
 #include "core/runtime/open_devices.h"
@@ -64,9 +65,14 @@ class CompletedCall {
     return signature_.checked_shape(i, py::reinterpret_borrow<py::array>(arrays_[i]), where_);
   }
 
+  // Without arrays on a device: the first device of the driver that runs the target's kernels.
   PyDevice device_of_arrays() const {
     const auto found = std::find_if(arrays_.begin(), arrays_.end(), is_on_device);
-    return found == arrays_.end() ? PyDevice() : found->cast<const PyArray&>().device;
+    if (found != arrays_.end()) return found->cast<const PyArray&>().device;
+    const std::string driver(codegen::backend_of(function_.module.target.kind).driver);
+    const std::vector<std::string> drivers = driver_names();
+    const bool is_there = std::find(drivers.begin(), drivers.end(), driver) != drivers.end();
+    return is_there ? PyDevice{.driver = driver} : PyDevice();
   }
 
   std::vector<Shape> all_shapes() const {

@@ -44,6 +44,16 @@ def expect_the_interpreters_bits(s, args, metal, inputs, outputs, scopes=(), **o
         np.testing.assert_array_equal(got.view("uint8"), want.view("uint8"))
 
 
+def test_numpy_arrays_go_to_a_device_of_the_target():
+    """A call without arrays of a device chooses the first one that runs the function's kernels."""
+    x = te.placeholder((4,), name="X")
+    y = te.compute((4,), lambda i: x[i] + 1, name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis(THREAD))
+    function = tvm.build(s, [x, y], "metal")
+    np.testing.assert_array_equal(function(np.zeros(4, "float32")), np.ones(4, "float32"))
+
+
 def test_devices_say_what_they_are(metal):
     info = tvm.devices("metal")[metal.device_id]
     assert metal.exist and info["driver"] == "metal" and info["images"]
