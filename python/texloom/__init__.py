@@ -17,7 +17,7 @@ from .compilation import compile
 from .devices import attributes  # noqa: F401 (for its effect)
 from .devices.absent import cpu, cuda, vulkan
 from .devices.lookup import cl, device, devices, metal, opencl
-from .errors import TexloomWarning, TVMError
+from .errors import InternalError, TexloomWarning, TVMError
 from .functions import methods  # noqa: F401 (for its effect)
 from .measure import evaluator  # noqa: F401 (for its effect)
 from .runtime import DataType
@@ -35,6 +35,7 @@ __all__ = [
     "DataType",
     "Device",
     "IRModule",
+    "InternalError",
     "TVMError",
     "TexloomWarning",
     "_ffi",
