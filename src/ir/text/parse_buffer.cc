@@ -64,8 +64,8 @@ class DeclarationParser {
       texels(d_.shape);
       if (columns != d_.layout.col_count() || rows != d_.layout.row_count()) {
         reader_.wrong(at, "write the numbers that follow from the layout",
-                      "the declared size is not that of the layout, {} x {} texels",
-                      d_.layout.col_count(), d_.layout.row_count());
+                      "the declared size is {} x {} texels, but the layout has {} x {}", columns,
+                      rows, d_.layout.col_count(), d_.layout.row_count());
       }
     } else {
       reader_.expect(",");

@@ -1,5 +1,8 @@
 #include "ir/verify/verify_kernel.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 
@@ -58,7 +61,7 @@ void check_axes(const Kernel& kernel, Violations& found) {
       continue;
     }
     if (extent != nullptr && *extent < 1) {
-      error("the extent of {} is less than 1", to_string(axis.tag));
+      error("the extent of {} is {}, less than 1", to_string(axis.tag), *extent);
     }
     if (!is_index_variable(axis.var)) {
       found.add(Rule::Types, axis.var, "a thread axis is not an index variable");
@@ -71,8 +74,15 @@ void check_axes(const Kernel& kernel, Violations& found) {
   }
   const bool same_grid = std::equal(grid.begin(), grid.end(), kernel.grid.begin(),
                                     [](const Expr& a, const Expr& b) { return equal(a, b); });
-  if (!same_grid) error("its grid differs from the extents of its blockIdx axes");
-  if (block != kernel.block) error("its block differs from the extents of its threadIdx axes");
+  if (!same_grid) {
+    error("its grid is ({}, {}, {}), but its blockIdx axes have ({}, {}, {})",
+          to_string(kernel.grid[0]), to_string(kernel.grid[1]), to_string(kernel.grid[2]),
+          to_string(grid[0]), to_string(grid[1]), to_string(grid[2]));
+  }
+  if (block != kernel.block) {
+    error("its block is ({}), but its threadIdx axes have ({})", fmt::join(kernel.block, ", "),
+          fmt::join(block, ", "));
+  }
 }
 
 void check_shared_buffers(const Kernel& kernel, Violations& found) {

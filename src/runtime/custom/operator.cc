@@ -85,8 +85,8 @@ Status check_members(const OperatorInfo& info) {
   }
   for (const AttributeSpec& each : info.attributes) {
     if (each.default_value && type_of(*each.default_value) != each.type)
-      return invalid_argument("the default value of the attribute \"{}\" is not {}", each.name,
-                              to_string(each.type));
+      return invalid_argument("the default value of the attribute \"{}\" is {}, not {}", each.name,
+                              to_string(type_of(*each.default_value)), to_string(each.type));
   }
   for (const std::string& driver : info.drivers) {
     if (!is_identifier(driver))

@@ -34,9 +34,8 @@ Status ProgramConstants::upload(hal::Device& device, const LaunchPlan& plan) {
   std::vector<hal::BindingRef> made;
   made.reserve(plan.constants.size());
   for (std::uint32_t i = 0; i < plan.constants.size(); ++i) {
-    const auto bytes = source_->bytes(i);
-    auto binding = bytes.ok() ? upload_one(device, plan.constants[i], *bytes)
-                              : Result<hal::BindingRef>(bytes.status());
+    TL_ASSIGN_OR_RETURN(const auto bytes, source_->bytes(i));  // its error names the constant
+    auto binding = upload_one(device, plan.constants[i], bytes);
     if (!binding.ok())
       return binding.status().with_context(fmt::format("constant \"{}\"", plan.constants[i].name));
     made.push_back(*std::move(binding));

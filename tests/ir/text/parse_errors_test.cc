@@ -97,7 +97,7 @@ TEST(ParseErrors, OfPrograms) {
       {"program p stage=kernels\nkernel k grid=(1, 1, 1)\n",
        "TL6001 2:24 expected 'block', found the end of the text"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(4, 1, 1)\n",
-       "TL6003 2:0 k: its block differs from the extents of its threadIdx axes"},
+       "TL6003 2:0 k: its block is (4, 1, 1), but its threadIdx axes have (1, 1, 1)"},
       {"program p stage=kernels\nkernel k grid=(1, 1, 1) block=(1, 1, 1)\nparam A: global "
        "float32[8]",
        "TL6001 3:10 expected 'read', 'write', 'read_write' or a type, found 'global'"},
@@ -180,7 +180,7 @@ TEST(ParseErrors, OfDeclarations) {
       {"shared float32[8]", "TL6003 2:0 B: a parameter of the program is shared"},
       {"texture2d<float32>[8] 2 x 1 texels", "TL6001 2:44 expected ',', found the end of the text"},
       {"texture2d<float32>[8] 2 x 2 texels, texture[(d0) -> rows=(), cols=(d0/4), lanes=(d0%4)]",
-       "TL6002 2:32 the declared size is not that of the layout, 2 x 1 texels"},
+       "TL6002 2:32 the declared size is 2 x 2 texels, but the layout has 2 x 1"},
       {"texture2d<float32>[8] 2 1 texels, texture[(d0) -> rows=(), cols=(d0/4), lanes=(d0%4)]",
        "TL6001 2:34 expected 'x', found '1'"},
       {"texture2d<float64>[8] 2 x 1 texels, texture[(d0) -> rows=(), cols=(d0/4), lanes=(d0%4)]",

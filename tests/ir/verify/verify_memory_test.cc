@@ -164,16 +164,20 @@ TEST_F(VerifyTest, AxesOfKernels) {
               ElementsAre("axes | k | blockIdx.x occurs twice or out of order"));
   EXPECT_THAT(with({thread_x, {kThreadX, i, make_int(16)}}, {1, 1, 1}, {16, 1, 1}),
               ElementsAre("axes | k | threadIdx.x occurs twice or out of order"));
-  EXPECT_THAT(with({block_x, thread_x}, {4, 1, 1}, {16, 1, 1}),
-              ElementsAre("axes | k | its grid differs from the extents of its blockIdx axes"));
-  EXPECT_THAT(with({block_x}, {8, 2, 1}, {1, 1, 1}),
-              ElementsAre("axes | k | its grid differs from the extents of its blockIdx axes"));
-  EXPECT_THAT(with({block_x, thread_x}, {8, 1, 1}, {16, 1, 2}),
-              ElementsAre("axes | k | its block differs from the extents of its threadIdx axes"));
-  EXPECT_THAT(with({}, {1, 1, 1}, {2, 1, 1}),
-              ElementsAre("axes | k | its block differs from the extents of its threadIdx axes"));
+  EXPECT_THAT(
+      with({block_x, thread_x}, {4, 1, 1}, {16, 1, 1}),
+      ElementsAre("axes | k | its grid is (4, 1, 1), but its blockIdx axes have (8, 1, 1)"));
+  EXPECT_THAT(
+      with({block_x}, {8, 2, 1}, {1, 1, 1}),
+      ElementsAre("axes | k | its grid is (8, 2, 1), but its blockIdx axes have (8, 1, 1)"));
+  EXPECT_THAT(
+      with({block_x, thread_x}, {8, 1, 1}, {16, 1, 2}),
+      ElementsAre("axes | k | its block is (16, 1, 2), but its threadIdx axes have (16, 1, 1)"));
+  EXPECT_THAT(
+      with({}, {1, 1, 1}, {2, 1, 1}),
+      ElementsAre("axes | k | its block is (2, 1, 1), but its threadIdx axes have (1, 1, 1)"));
   EXPECT_THAT(with({{kBlockX, bx, make_int(0)}}, {0, 1, 1}, {1, 1, 1}),
-              ElementsAre("axes | k | the extent of blockIdx.x is less than 1"));
+              ElementsAre("axes | k | the extent of blockIdx.x is 0, less than 1"));
   EXPECT_THAT(with({{kBlockX, bx, make_int(1)}}, {1, 1, 1}, {1, 1, 1}), IsEmpty());
   EXPECT_THAT(with({{kBlockX, x, make_int(8)}}, {8, 1, 1}, {1, 1, 1}),
               ElementsAre("types | x | a thread axis is not an index variable"));

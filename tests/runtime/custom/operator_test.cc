@@ -28,7 +28,7 @@ TEST(OperatorInfos, WhatIsWrongIsNamed) {
   EXPECT_THAT(with([](auto& i) { i.arguments[1].name = "tl_x"; }), says("\"tl_x\" is not a name"));
   EXPECT_THAT(with([](auto& i) { i.attributes = {{"1l"}}; }), says("\"1l\" is not a name"));
   EXPECT_THAT(with([](auto& i) { i.attributes = {{"l", AttributeType::Float, std::string("a")}}; }),
-              says("the default value of the attribute \"l\" is not float"));
+              says("the default value of the attribute \"l\" is text, not float"));
   EXPECT_THAT(with([](auto& i) { i.variants = {{hal::ElementType::Float32}}; }),
               says("1 types for 2 arguments"));
   EXPECT_THAT(with([](auto& i) { i.drivers = {"open cl"}; }),
