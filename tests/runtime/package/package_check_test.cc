@@ -98,9 +98,9 @@ TEST(PackageCheck, Stores) {
   EXPECT_THAT(stored(0, {TensorRef{Kind::Argument, 2}, 0, "global", ""}),
               HasSubstr("variant 1: tensor \"X\": it is argument 2, but there are 2"));
   EXPECT_THAT(stored(0, {TensorRef{Kind::Temporary, 0}, 0, "texture", ""}),
-              HasSubstr("the plan has it as temporary \"H\""));
+              HasSubstr("the plan, in which it is temporary \"H\""));
   EXPECT_THAT(stored(2, {TensorRef{Kind::Argument, 0}, 0, "global", ""}),
-              HasSubstr("the plan has it as argument \"X\""));
+              HasSubstr("the plan, in which it is argument \"X\""));
   EXPECT_THAT(stored(2, {TensorRef{Kind::Temporary, 0}, 0, "global", ""}),
               HasSubstr("its storage scope is \"global\", but it is a texture"));
   EXPECT_THAT(stored(3, {TensorRef{Kind::Argument, 0}, 0, "global", ""}),
