@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+import texloom
 from texloom.__main__ import main
 
 SCALE = np.array([2, 3, 4], "float32").reshape(3, 1, 1)
@@ -40,8 +41,17 @@ def pixels(height, width):
     return np.random.default_rng(1).integers(0, 256, (height, width, 3), "uint8")
 
 
+def run_command(arguments):
+    """Run a command without notices of long waits, which depend on how fast the machine is."""
+    texloom.runtime.show_notices(False)
+    try:
+        return main([str(each) for each in arguments])
+    finally:
+        texloom.runtime.show_notices(True)
+
+
 def succeeds(capsys, *arguments):
-    code = main([str(each) for each in arguments])
+    code = run_command(arguments)
     told = capsys.readouterr()
     assert code == 0, told.err
     return told.out
@@ -49,7 +59,7 @@ def succeeds(capsys, *arguments):
 
 def fails(capsys, *arguments, code=1):
     """Run a command that must fail; return its one message, which must be on stderr alone."""
-    got = main([str(each) for each in arguments])
+    got = run_command(arguments)
     told = capsys.readouterr()
     assert got == code
     assert "Traceback" not in told.err
