@@ -172,3 +172,31 @@ def _scattered_nd(x, tuples, updates, reduction):
             both = {"add": old + new, "max": np.maximum(old, new), None: new}
             made[tuple(place)] = both[reduction]
     return made
+
+
+def test_tensor_scatter_circular():
+    """Each example has its own first position; positions go on from the first after the last."""
+    cache, update = floats(2, 4, 3), floats(2, 3, 3, seed=1)
+    begins = np.array([3, 5])
+    got = run_node("TensorScatter", [cache, update, begins], 24, mode="circular")
+    expected = cache.copy()
+    for example, first in enumerate(begins):
+        expected[example, (first + np.arange(3)) % 4] = update[example]
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize(
+    ("update", "begins", "attributes", "why"),
+    [
+        ((2, 5, 3), [0, 0], {}, "an update of shape .* does not fit a cache of"),
+        ((2, 2, 2), [0, 0], {}, "an update of shape .* does not fit a cache of"),
+        ((2, 2, 3), [0], {}, "its write_indices have the shape .1,., not one number for each of 2"),
+        ((2, 2, 3), [0, 3], {}, "it writes 2 elements from 3 on into an axis of 4"),
+        ((2, 2, 3), [0, 0], {"mode": "round"}, "its mode is 'round', neither linear nor circular"),
+        ((2, 4, 3), [0, 0], {"axis": 0}, "its axis is that of the batch"),
+    ],
+)
+def test_refused_tensor_scatter(update, begins, attributes, why):
+    inputs = [floats(2, 4, 3), floats(*update), np.array(begins)]
+    with pytest.raises(Unsupported, match=f"TensorScatter 'y0': {why}"):
+        run_node("TensorScatter", inputs, 24, known=(2,), **attributes)

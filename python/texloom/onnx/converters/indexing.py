@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...extents import agree, are_known, at_least
 from ...ops import indexing
 from ...ops.indexing.combining import Combination
 from ..nodes import Node, Value, empty
@@ -185,3 +186,45 @@ def reverse_sequence(node: Node) -> Value:
     )
     axes = {"batch_axis": batch, "time_axis": time}
     return node.emit("reverse_sequence", indexing.reverse_sequence, [x, lengths], **axes)
+
+
+@converts("TensorScatter")
+def tensor_scatter(node: Node) -> Value:
+    """Replace consecutive elements along an axis, as caches of keys and values are updated."""
+    cache, update = node.input(0), node.input(1)
+    mode = node.attributes.get("mode", "linear")
+    if mode not in ("linear", "circular"):
+        node.refuse(f"its mode is {mode!r}, neither linear nor circular")
+    axis = normal_axis(node, int(node.attributes.get("axis", -2)), cache.rank)
+    if axis == 0:
+        node.refuse("its axis is that of the batch")
+    if update.rank != cache.rank or not all(
+        (at_least if a == axis else agree)(*pair)
+        for a, pair in enumerate(zip(cache.shape, update.shape, strict=True))
+    ):
+        node.refuse(f"an update of shape {update.shape} does not fit a cache of {cache.shape}")
+    begins = [node.input(2)] if node.has(2) else []
+    for each in begins:
+        _check_begins(node, each, cache, update.shape[axis], axis)
+    if update.is_empty:
+        return cache
+    given = [cache, update, *begins]
+    is_circular = mode == "circular"
+    return node.emit("write_range", indexing.write_range, given, axis=axis, is_circular=is_circular)
+
+
+def _check_begins(node: Node, begins: Value, cache: Value, length: Any, axis: int) -> None:
+    """Refuse positions that are not one for each example, or constants outside of the cache."""
+    if begins.rank != 1 or not agree(begins.shape[0], cache.shape[0]):
+        node.refuse(
+            f"its write_indices have the shape {begins.shape}, not one number for each of "
+            f"{cache.shape[0]} examples"
+        )
+    if begins.array is None or node.attributes.get("mode") == "circular":
+        return
+    extent = cache.shape[axis]
+    if not are_known([extent, length]):
+        return
+    for first in begins.array:
+        if first < 0 or first + length > extent:
+            node.refuse(f"it writes {length} elements from {first} on into an axis of {extent}")

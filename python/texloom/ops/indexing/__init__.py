@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .choosing import one_hot, reverse_sequence
 from .gathering import gather, gather_elements, gather_nd
+from .ranges import write_range
 from .scatter_elements import combine_elements, last_update, replace_elements, scatter_elements
 from .scatter_nd import combine_nd, last_update_nd, replace_parts, scatter_nd
 
@@ -21,4 +22,5 @@ __all__ = [
     "reverse_sequence",
     "scatter_elements",
     "scatter_nd",
+    "write_range",
 ]
