@@ -15,7 +15,10 @@ def softmax64(x, axes):
     return e / e.sum(axis=axes, keepdims=True)
 
 
-def normal64(x, axes, epsilon=1e-5):
+EPSILON = float(np.float32(1e-5))  # the attribute's default
+
+
+def normal64(x, axes, epsilon=EPSILON):
     x = x.astype("float64")
     mean, variance = x.mean(axis=axes, keepdims=True), x.var(axis=axes, keepdims=True)
     return (x - mean) / np.sqrt(variance + epsilon)
@@ -138,6 +141,14 @@ def test_rms_normalization():
     squares = (x.astype("float64") ** 2).mean(axis=(1, 2), keepdims=True)
     got = run_node("RMSNormalization", [x, scale], 23, axis=1, epsilon=0.01)
     close(got, x / np.sqrt(squares + 0.01) * scale)
+
+
+def test_rms_normalization_has_the_type_of_its_scale():
+    x, scale = floats(3, 4, dtype="float16"), floats(4, dtype="float64")
+    squares = (x.astype("float64") ** 2).mean(axis=1, keepdims=True)
+    got = run_node("RMSNormalization", [x, scale], 23)
+    assert got.dtype == np.float64
+    np.testing.assert_allclose(got, x / np.sqrt(squares + 1e-5) * scale, rtol=1e-6)
 
 
 def test_mean_variance_normalization():

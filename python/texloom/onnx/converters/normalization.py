@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...ops import normalization
 from ...ops.broadcast import broadcast_shape
 from ..nodes import Node, Value
@@ -13,6 +15,7 @@ _SOFTMAX = {
     "LogSoftmax": normalization.log_softmax,
     "Softmax": normalization.softmax,
 }
+_EPSILON = float(np.float32(1e-5))  # attributes are float32
 _STASHED = {1: "float32", 11: "float64", 16: "bfloat16", 10: "float16"}
 
 
@@ -41,7 +44,7 @@ def batch_normalization(node: Node) -> list[Value]:
             node.refuse(
                 f"its scale, bias, mean or variance has the shape {each.shape}, not {expected}"
             )
-    epsilon = node.attributes.get("epsilon", 1e-5)
+    epsilon = node.attributes.get("epsilon", _EPSILON)
     if node.attributes.get("training_mode", 0):
         if x.rank < 2:
             node.refuse(f"its input of shape {x.shape} has no channels, which training_mode needs")
@@ -78,7 +81,7 @@ def instance_normalization(node: Node) -> Value:
     """Normalize each channel of each example."""
     x, scale, bias = (node.input(i) for i in range(3))
     _check_channels(node, x, [scale, bias], [x.shape[1]])
-    epsilon = node.attributes.get("epsilon", 1e-5)
+    epsilon = node.attributes.get("epsilon", _EPSILON)
     op = normalization.instance_normalization
     return node.emit("instance_normalization", op, [x, scale, bias], epsilon=epsilon)
 
@@ -96,7 +99,7 @@ def group_normalization(node: Node) -> Value:
         normalization.group_normalization,
         [x, scale, bias],
         groups=groups,
-        epsilon=node.attributes.get("epsilon", 1e-5),
+        epsilon=node.attributes.get("epsilon", _EPSILON),
     )
 
 
@@ -121,7 +124,7 @@ def layer_normalization(node: Node) -> list[Value]:
         normalization.layer_normalization,
         inputs,
         axis=axis,
-        epsilon=node.attributes.get("epsilon", 1e-5),
+        epsilon=node.attributes.get("epsilon", _EPSILON),
         stash=stash,
     )
 
@@ -137,7 +140,7 @@ def rms_normalization(node: Node) -> Value:
         normalization.rms_normalization,
         [x, scale],
         axis=axis,
-        epsilon=node.attributes.get("epsilon", 1e-5),
+        epsilon=node.attributes.get("epsilon", _EPSILON),
     )
 
 

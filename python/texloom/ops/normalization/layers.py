@@ -63,15 +63,17 @@ def layer_normalization(
 def rms_normalization(x: Tensor, scale: Tensor, axis: int = -1, epsilon: float = 1e-5) -> Tensor:
     """Return ``x / sqrt(mean(x * x) + epsilon) * scale``, with the mean over axes from `axis` on.
 
-    `scale` is broadcast to the shape of `x`.
+    `scale` is broadcast to the shape of `x`. The result is of its type.
     """
     wide = sum_dtype(x.dtype)
     own = range(axis % len(x.shape), len(x.shape))
     inverse = inverse_deviation(mean_square(x, own), epsilon)
 
+    product = "float64" if scale.dtype == "float64" else wide
+
     def result(*i: Any) -> Any:
         normal = x(*i).astype(wide) * inverse(*kept(i, own))
-        return (normal * element(scale, i).astype(wide)).astype(x.dtype)
+        return (normal.astype(product) * element(scale, i).astype(product)).astype(scale.dtype)
 
     return te.compute(x.shape, result, name="rms_normalization")
 
