@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from .. import _core
 from .._core import TargetValue, Tensor
-from ..extents import collected
+from ..extents import collected, shape_of
 from ..ops import products
-from ..ops.attention import attention
+from ..ops.attention import Heads, attention, split_shape, weighted_values
+from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
-from ..ops.normalization import softmax
+from ..ops.normalization import masked_softmax, softmax
 from ..ops.schedules.gpu import separable
 from ..ops.schedules.stages import stages_of
 
@@ -55,23 +57,50 @@ class KernelLibrary:
         ----------
         scores, weights, product : _Computation
             The candidates: the product of queries and keys, its softmax over the last axis, and the
-            product of the softmax with the values. For other computations, the result is None.
+            product of the softmax with the values; products of matrices or of heads. For other
+            computations, the result is None.
         inputs : sequence of Tensor
             Placeholders for the queries, the keys, the values, and the mask if there is one.
         scale : float
             The factor of the scores, before the mask is added.
         """
-        if not self.target.is_cpu or not _is_narrow(inputs[2]):
+        if not self.target.is_cpu:
             return None
-        parts = ((scores, products.matmul), (weights, softmax), (product, products.matmul))
-        if not all(_computes(function, part) for part, function in parts):
+        is_masked = not _computes(softmax, weights)
+        if is_masked and not _computes(masked_softmax, weights):
             return None
-        return _core._Computation(list(inputs), [attention(*inputs, scale=scale)])
+        heads, is_merged = None, len(product.outputs[0].shape) == 3
+        if not (_computes(products.matmul, scores) and _computes(products.matmul, product)):
+            heads = _heads(scores, inputs[1])
+            if heads is None or not _is_over_heads(scores, product, heads, is_merged):
+                return None
+        if not _is_narrow(inputs[2], heads):
+            return None
+        options = {"heads": heads, "is_merged": is_merged, "is_masked": is_masked}
+        return _core._Computation(list(inputs), [attention(*inputs, scale=scale, **options)])
 
 
-def _is_narrow(values: Tensor) -> bool:
+def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:
+    """Return the numbers of heads, if products of queries and keys can be of heads."""
+    (made,) = scores.outputs
+    if len(made.shape) != 4 or len(key.shape) != 4:
+        return None
+    return Heads(int(made.shape[1]), int(key.shape[1]))
+
+
+def _is_over_heads(
+    scores: _core._Computation, product: _core._Computation, heads: Heads, is_merged: bool
+) -> bool:
+    """Whether two computations are the products of attention over heads."""
+    dtype = product.outputs[0].dtype
+    sums = partial(weighted_values, heads=heads, dtype=dtype, is_merged=is_merged)
+    return _computes(partial(head_scores, heads=heads), scores) and _computes(sums, product)
+
+
+def _is_narrow(values: Tensor, heads: Heads | None) -> bool:
     """Return whether attention reads few columns of values, over which its loops are unrolled."""
-    return int(values.shape[-1]) <= 256
+    shape = shape_of(values)
+    return (shape if heads is None else split_shape(shape, heads.key))[-1] <= 256
 
 
 def _computes(function: Callable[..., Tensor], computation: _core._Computation) -> bool:

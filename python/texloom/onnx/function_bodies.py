@@ -21,7 +21,7 @@ def function_body(
     if schema.has_context_dependent_function:
         types = [_type_of(each).SerializeToString() if each else b"" for each in inputs]
         body = schema.get_context_dependent_function(node.SerializeToString(), types)
-        return _corrected(node, _function(body)) if body else None
+        return _function(body) if body else None
     return schema.function_body if schema.has_function else None
 
 
@@ -35,15 +35,6 @@ def _function(body: bytes) -> onnx.FunctionProto:
     function = onnx.FunctionProto()
     function.ParseFromString(body)
     return function
-
-
-def _corrected(node: onnx.NodeProto, body: onnx.FunctionProto) -> onnx.FunctionProto:
-    """Keep the batch axis of the result of Attention, which the body drops if its extent is 1."""
-    if node.op_type == "Attention":
-        for each in body.node:
-            if each.op_type == "Squeeze" and len(each.input) == 1:
-                each.op_type = "Identity"
-    return body
 
 
 def _type_of(value: Value) -> onnx.TypeProto:

@@ -6,9 +6,11 @@ import numpy as np
 import onnx
 import onnx.reference
 import pytest
+from node_peers import model_of, named
 from single_node import floats
 
 from texloom import te
+from texloom.errors import TVMError
 from texloom.graph import Graph
 from texloom.onnx.model import Model
 from texloom.ops.attention import attention
@@ -122,24 +124,115 @@ def test_what_is_no_attention():
     assert compiled.summary["launches"] > 1
 
 
-@pytest.mark.parametrize(("causal", "batch"), [(0, 2), (1, 1)])
-def test_operator(causal, batch):
-    """ONNX's operator has a body of other operators, in which attention is found."""
-    model = onnx.parser.parse_model(
-        f"""<ir_version: 10, opset_import: ["" : 23]>
-        one (float[{batch}, 4, 6, 8] q, float[{batch}, 4, 6, 8] k, float[{batch}, 4, 6, 8] v) => (y)
-        {{ y = Attention<is_causal = {causal}>(q, k, v) }}"""
-    )
-    given = {name: floats(batch, 4, 6, 8, seed=i) for i, name in enumerate("qkv")}
-    compiled = Model(model)
-    k = given["k"].swapaxes(-1, -2)
+@pytest.mark.parametrize("is_flat", [False, True])
+@pytest.mark.parametrize("causal", [0, 1])
+def test_operator(causal, is_flat):
+    """Two heads of queries share one of keys; heads are an axis, or in the last axis."""
+    shapes = {"q": (2, 4, 6, 8), "k": (2, 2, 6, 8), "v": (2, 2, 6, 8)}
+    given = {name: floats(*shape, seed=i) for i, (name, shape) in enumerate(shapes.items())}
+    k, v = (np.repeat(given[name], 2, 1) for name in "kv")
     hidden = np.triu(np.full((6, 6), -np.inf), 1) if causal else 0.0
-    expected, bound = exact(given["q"], k, given["v"], hidden, 8**-0.5)
-    got = compiled.run(given)["y"]
+    expected, bound = exact(given["q"], k.swapaxes(-1, -2), v, hidden, 8**-0.5)
+    attributes = {"is_causal": causal}
+    if is_flat:
+        attributes |= {"q_num_heads": 4, "kv_num_heads": 2}
+        given = {name: flat(each) for name, each in given.items()}
+        expected, bound = flat(expected), flat(bound)
+    compiled = Model(model_of("Attention", list(given.values()), opset=23, **attributes))
+    got = compiled.run(named(given.values()))["y0"]
     assert got.shape == expected.shape and (np.abs(got - expected) <= 2 * bound).all()
-    # The body scales queries and keys, copies keys and values with a new axis, and removes that
-    # axis in place. The causal mask becomes a tensor of floats when the model is compiled.
-    assert compiled.summary["launches"] == 5
+    # The keys become columns; a causal mask is made when the model runs.
+    assert compiled.summary["launches"] == 2 + causal
+
+
+def flat(x):
+    return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
+
+
+def test_query_without_keys_is_zero():
+    """In one kernel and, for double precision, in several."""
+    q, k, v = (floats(1, 1, 2, 4, seed=i) for i in range(3))
+    mask = np.array([[False, False], [True, False]])
+    for attributes in ({}, {"softmax_precision": onnx.TensorProto.DOUBLE}):
+        model = Model(model_of("Attention", [q, k, v, mask], opset=23, **attributes))
+        got = model.run(named([q, k, v, mask]))["y0"]
+        np.testing.assert_array_equal(got[0, 0], [np.zeros(4), v[0, 0, 0]])
+
+
+def test_open_lengths():
+    """One package for prompts and steps of any length, with a cache; heads share keys."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 23]>
+        step (float[1, S, 16] q, float[1, S, 8] k, float[1, S, 8] v,
+              float[1, 1, P, 8] pk, float[1, 1, P, 8] pv) => (y, nk, nv)
+        { y, nk, nv = Attention<is_causal = 1, q_num_heads = 2, kv_num_heads = 1>
+            (q, k, v, , pk, pv) }"""
+    )
+    compiled = Model(model)
+    for rows, past in ((3, 2), (1, 5)):
+        shapes = [(1, rows, 16), (1, rows, 8), (1, rows, 8), (1, 1, past, 8), (1, 1, past, 8)]
+        arrays = [floats(*shape, seed=i) for i, shape in enumerate(shapes)]
+        given = dict(zip(("q", "k", "v", "pk", "pv"), arrays, strict=True))
+        got = list(compiled.run(given).values())
+        pairs = zip(arrays[3:], arrays[1:3], strict=True)
+        whole = [np.concatenate((cache[0, 0], new[0])) for cache, new in pairs]
+        query = arrays[0].reshape(rows, 2, 8).swapaxes(0, 1)
+        hidden = np.triu(np.full((rows, rows + past), -np.inf), past + 1)
+        expected, bound = exact(query, whole[0].T, whole[1], hidden, 8**-0.5)
+        y = got[0].reshape(rows, 2, 8).swapaxes(0, 1)
+        assert (np.abs(y - expected) <= bound).all()
+        for own, made in zip(whole, got[1:], strict=True):
+            np.testing.assert_array_equal(made[0, 0], own)
+
+
+@pytest.mark.parametrize(
+    ("changes", "attributes", "why"),
+    [
+        ({}, {"qk_matmul_output_mode": 4}, "its qk_matmul_output_mode is 4, not 0, 1, 2 or 3"),
+        ({}, {"softcap": -1.0}, "its softcap is -1.0, which is negative"),
+        ({}, {"softmax_precision": 7}, "its softmax_precision 7 is not the number of a"),
+        ({}, {"q_num_heads": 3}, "its q_num_heads is 3, but an input has 4 heads"),
+        ({0: (1, 3, 2, 4)}, {}, "3 heads of queries do not share 2 heads of keys"),
+        ({0: (1, 4, 2, 6)}, {}, "the sizes of queries and keys differ: 6, 4"),
+        ({0: (4, 2, 4)}, {}, "its queries, keys and values have 3, 4, 4 axes"),
+        ({3: (1, 3, 2, 5)}, {}, "a mask of the shape .* does not fit"),
+        ({3: (2, 6)}, {}, "a mask of the shape .* does not fit"),
+        ({4: (1, 2, 3, 4)}, {}, "it has only one of past_key and past_value"),
+        ({4: (1, 4, 3, 4), 5: (1, 2, 3, 4)}, {}, "a cache of the shape .* does not fit its keys"),
+    ],
+)
+def test_refused_attention(changes, attributes, why):
+    shapes = {0: (1, 4, 2, 4), 1: (1, 2, 5, 4), 2: (1, 2, 5, 4)} | changes
+    inputs = [floats(*shapes[i]) if i in shapes else None for i in range(max(shapes) + 1)]
+    with pytest.raises(TVMError, match=f"Attention 'y0': {why}"):
+        Model(model_of("Attention", inputs, opset=23, **attributes))
+
+
+def test_refused_inputs_of_three_axes():
+    three = [floats(1, 2, 8)] * 3
+    with pytest.raises(TVMError, match="Attention 'y0': .* need q_num_heads, which is missing"):
+        Model(model_of("Attention", three, opset=23))
+    with pytest.raises(TVMError, match="3 heads do not divide the last axis"):
+        Model(model_of("Attention", three, opset=23, q_num_heads=3, kv_num_heads=1))
+
+
+@pytest.mark.parametrize(
+    ("x", "table", "attributes", "why"),
+    [
+        ((1, 2, 3, 8), (1, 3, 3), {}, "its cos_cache has the shape .*, not .1, 3, 4"),
+        ((1, 2, 3, 8), (1, 3, 3), {"rotary_embedding_dim": 6, "num_heads": 0}, None),
+        ((1, 2, 3, 8), (1, 3, 5), {"rotary_embedding_dim": 10}, "10 of 8 elements cannot be"),
+        ((1, 3, 16), (1, 3, 4), {}, "its input has three axes, and num_heads is missing"),
+        ((1, 3, 16), (1, 3, 4), {"num_heads": 3}, "3 heads do not divide the last axis"),
+    ],
+)
+def test_refused_rotary_embedding(x, table, attributes, why):
+    model = model_of("RotaryEmbedding", [floats(*x), *[floats(*table)] * 2], opset=23, **attributes)
+    if why is None:
+        Model(model)
+        return
+    with pytest.raises(TVMError, match=f"RotaryEmbedding 'y0': {why}"):
+        Model(model)
 
 
 def attention_in_nodes(given, mask_shape, wide):

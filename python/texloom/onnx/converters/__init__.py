@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from . import (
     activations,
+    attention,
     casts,
     control,
     convolution,
@@ -32,6 +33,7 @@ from .registry import converter_of, supported
 
 __all__ = [
     "activations",
+    "attention",
     "casts",
     "control",
     "converter_of",

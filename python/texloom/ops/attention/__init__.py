@@ -2,6 +2,27 @@
 
 from __future__ import annotations
 
+from .heads import (
+    Heads,
+    appended,
+    key_columns,
+    scores,
+    split_heads,
+    split_shape,
+    weighted_values,
+)
+from .masks import Visible, score_bias
 from .online import attention
 
-__all__ = ["attention"]
+__all__ = [
+    "Heads",
+    "Visible",
+    "appended",
+    "attention",
+    "key_columns",
+    "score_bias",
+    "scores",
+    "split_heads",
+    "split_shape",
+    "weighted_values",
+]

@@ -15,9 +15,11 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import shape_of
 from ..broadcast import broadcast_shape
 from ..precision import sum_dtype
 from ..raveling import unraveled
+from .heads import Heads, place, split_shape
 
 ROWS = 8
 """Rows of a block."""
@@ -39,6 +41,9 @@ def attention(
     mask: Tensor | None = None,
     *,
     scale: float = 1.0,
+    heads: Heads | None = None,
+    is_merged: bool = False,
+    is_masked: bool = False,
 ) -> Tensor:
     """Return ``softmax(scale * query @ key + mask) @ value``.
 
@@ -53,6 +58,13 @@ def attention(
     mask : Tensor, optional
         Broadcast to ``[..., M, N]``. Minus infinity hides a key; a row without keys is NaN.
     scale : float
+    heads : Heads, optional
+        `query`, `key`, `value` and the result are then as for :func:`.scores` and
+        :func:`.weighted_values`.
+    is_merged : bool
+        Whether the heads of the result are in its last axis.
+    is_masked : bool
+        Whether a row without keys is 0.
 
     Returns
     -------
@@ -60,18 +72,26 @@ def attention(
         ``[..., M, E]`` of the dtype of `query`. Elements of 16 bits are computed in float32, and
         rounded once.
     """
-    rows, depth = (int(extent) for extent in query.shape[-2:])
-    keys, width = (int(extent) for extent in value.shape[-2:])
-    if (depth, keys) != tuple(int(extent) for extent in key.shape[-2:]):
+    queries, columns, values = (shape_of(each) for each in (query, key, value))
+    if heads is not None:
+        queries, values = split_shape(queries, heads.query), split_shape(values, heads.key)
+    (*_, rows, depth), (*_, keys, width) = queries, values
+    if (depth, keys) != columns[-2:]:
         raise ValueError(
             f"{query}, {key} and {value} are not queries [..., M, D], keys [..., D, N] and "
             "values [..., N, E]"
         )
-    batch = broadcast_shape(query.shape[:-2], key.shape[:-2], value.shape[:-2])
-    sizes = _Sizes(batch, rows, depth, keys, width, scale)
+    if heads is not None:
+        batch = queries[:2]
+    else:
+        batch = broadcast_shape(queries[:-2], columns[:-2], values[:-2])
+    shape = (*batch, rows, width)
+    if heads is not None and is_merged:
+        shape = (batch[0], rows, heads.query * width)
+    sizes = _Sizes(batch, rows, depth, keys, width, scale, heads, is_masked)
     inputs = [query, key, value, *([mask] if mask is not None else [])]
     return te.extern(
-        (*batch, rows, width),
+        shape,
         inputs,
         lambda ins, outs: _Kernel(ins, outs, sizes).body(),
         name="attention",
@@ -87,6 +107,8 @@ class _Sizes:
     keys: int
     width: int
     scale: float
+    heads: Heads | None
+    is_masked: bool
 
 
 class _Kernel:
@@ -99,6 +121,7 @@ class _Kernel:
         self._ib = ib = tir.ir_builder.create()
         self._inputs = [ib.buffer_ptr(each) for each in inputs]
         self._output = ib.buffer_ptr(outputs[0])
+        self._output_shape = tuple(int(extent) for extent in outputs[0].shape)
         self._rows = min(ROWS, sizes.rows)
 
     def body(self) -> Any:
@@ -146,8 +169,14 @@ class _Kernel:
 
     def _read(self, number: int, row: Any, column: Any) -> Any:
         """Return an element of an input whose axes may be broadcast."""
-        shape = self._shapes[number]
+        shape, heads = self._shapes[number], self._sizes.heads
         index = (*self._batch, row, column)
+        if heads is not None and number < 3:
+            batch, head = self._batch
+            if number == 0:
+                index = place(shape, heads.query, *index)
+            else:
+                index = place(shape, heads.key, batch, heads.of_key(head), row, column)
         index = index[len(index) - len(shape) :]
         index = [0 if extent == 1 else i for i, extent in zip(index, shape, strict=True)]
         return self._inputs[number][tuple(index)].astype(self._wide)
@@ -271,13 +300,22 @@ class _Kernel:
             total = self._total[r, 0]
             for i in range(1, LANES):
                 total = total + self._total[r, i]
+            if self._sizes.is_masked:
+                one = te.const(1, self._wide)
+                total = te.if_then_else(total.equal(te.const(0, self._wide)), one, total)
             divisor = self._ib.let("divisor", total)
 
             def store(i: Any, r: int = r, row: Any = row, divisor: Any = divisor) -> None:
                 value = self._sums[r, i] / divisor
-                self._output[(*self._batch, row, i)] = value.astype(self._output.dtype)
+                self._output[self._place(row, i)] = value.astype(self._output.dtype)
 
             self._for_lanes(self._sizes.width, store)
+
+    def _place(self, row: Any, column: Any) -> tuple[Any, ...]:
+        """Return the indices of an element of the output."""
+        index = (*self._batch, row, column)
+        heads, shape = self._sizes.heads, self._output_shape
+        return index if heads is None else place(shape, heads.query, *index)
 
 
 def _store(array: Any, index: Any, value: Any) -> None:

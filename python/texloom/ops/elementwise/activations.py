@@ -114,6 +114,15 @@ def swish(x: Tensor, alpha: float = 1.0) -> Tensor:
     return _activation(lambda v: v * te.sigmoid(number(alpha, v) * v), x, "swish")
 
 
+def soft_cap(x: Tensor, limit: float) -> Tensor:
+    """Return ``limit * tanh(x / limit)``, which is between ``-limit`` and `limit`."""
+
+    def capped(v: Any) -> Any:
+        return te.tanh(v / number(limit, v)) * number(limit, v)
+
+    return _activation(capped, x, "soft_cap")
+
+
 def gelu(x: Tensor, approximate: Literal["none", "tanh"] = "none") -> Tensor:
     """Return `x` times the probability that a standard normal variable is below `x`.
 
@@ -164,6 +173,7 @@ __all__ = [
     "selu",
     "shrink",
     "sigmoid",
+    "soft_cap",
     "softplus",
     "softsign",
     "swish",

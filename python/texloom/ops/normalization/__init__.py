@@ -18,7 +18,7 @@ from .layers import (
     rms_normalization,
 )
 from .losses import negative_log_likelihood, softmax_cross_entropy
-from .softmax import hardmax, log_softmax, softmax
+from .softmax import hardmax, log_softmax, masked_softmax, softmax
 
 __all__ = [
     "batch_normalization",
@@ -31,6 +31,7 @@ __all__ = [
     "local_response_normalization",
     "log_softmax",
     "lp_normalization",
+    "masked_softmax",
     "mean_variance_normalization",
     "negative_log_likelihood",
     "rms_normalization",

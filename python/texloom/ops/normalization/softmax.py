@@ -39,6 +39,26 @@ def softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     return te.compute(x.shape, share, name="softmax")
 
 
+def masked_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
+    """Return :func:`softmax`, but 0 where all elements over `axes` are minus infinity."""
+    own, wide = normalized(axes, len(x.shape)), sum_dtype(x.dtype)
+    top, least = reduce_max(x, own), te.min_value(wide)
+
+    def difference(*i: Any) -> Any:  # from a finite number
+        greatest = top(*kept(i, own)).astype(wide)
+        return x(*i).astype(wide) - te.if_then_else(greatest < least, least, greatest)
+
+    above = te.compute(x.shape, difference, name="above")
+    total = reduce_over(above, own, te.sum, lambda v, *_: te.exp(v), name="exponentials")
+
+    def share(*i: Any) -> Any:
+        sum_ = total(*kept(i, own))
+        divisor = te.if_then_else(sum_.equal(te.const(0, wide)), te.const(1, wide), sum_)
+        return (te.exp(above(*i)) / divisor).astype(x.dtype)
+
+    return te.compute(x.shape, share, name="masked_softmax")
+
+
 def log_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     """Return the logarithm of :func:`softmax`, also exact where the softmax underflows."""
     own = normalized(axes, len(x.shape))
@@ -78,4 +98,4 @@ def hardmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     return te.compute(shape, hot, name="hardmax")
 
 
-__all__ = ["hardmax", "log_softmax", "softmax"]
+__all__ = ["hardmax", "log_softmax", "masked_softmax", "softmax"]

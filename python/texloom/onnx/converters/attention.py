@@ -1,0 +1,280 @@
+"""Attention over heads, with masks and caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+from ...extents import Extent, agree, agreed, at_least, number_of, plain
+from ...ops import attention as ops
+from ...ops import elementwise, movement, normalization
+from ...ops.broadcast import broadcast_shape
+from ..nodes import Node, Value
+from .registry import converts
+
+_PRECISIONS = {1: "float32", 10: "float16", 11: "float64", 16: "bfloat16"}
+_QUERY, _KEY, _VALUE, _MASK, _PAST_KEY, _PAST_VALUE, _LENGTHS = range(7)
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """The extents of attention.
+
+    Attributes
+    ----------
+    heads : Heads
+    batch, rows : int or Expr
+        Sequences, and queries of each.
+    depth : int or Expr
+        Elements of a query.
+    past, total : int or Expr
+        Keys in the cache, and all keys.
+    """
+
+    heads: ops.Heads
+    batch: Extent
+    rows: Extent
+    depth: Extent
+    past: Extent
+    total: Extent
+
+
+@converts("Attention")
+def attention(node: Node) -> list[Value]:
+    """Convert attention over heads, with masks and caches.
+
+    Scores are of the type in which elements of queries are summed; the softmax is computed in
+    `softmax_precision` if that is wider. The graph may put all of it into one kernel.
+    """
+    _check_attributes(node)
+    sizes = _sizes(node)
+    query = node.input(_QUERY)
+    key = _cached(node, _KEY, _PAST_KEY, "key", sizes.heads.key)
+    value = _cached(node, _VALUE, _PAST_VALUE, "value", sizes.heads.key)
+    columns = node.emit_part("columns", "transpose", ops.key_columns, [key], heads=sizes.heads.key)
+    made = node.emit_part("scores", "matmul", ops.scores, [query, columns], heads=sizes.heads)
+    scaled = _scaled(node, made, sizes)
+    capped = _capped(node, scaled)
+    masked, may_hide_all = _masked(node, capped, sizes)
+    weights = _weights(node, masked, may_hide_all)
+    outputs = [_sums(node, weights, value, sizes), key, value]
+    if node.wants(3):
+        exposed = (scaled, capped, masked, weights)[node.attributes.get("qk_matmul_output_mode", 0)]
+        outputs.append(_cast(node, "exposed", exposed, query.dtype))
+    return outputs
+
+
+def _check_attributes(node: Node) -> None:
+    mode = node.attributes.get("qk_matmul_output_mode", 0)
+    if mode not in range(4):
+        node.refuse(f"its qk_matmul_output_mode is {mode}, not 0, 1, 2 or 3")
+    precision = node.attributes.get("softmax_precision")
+    if precision is not None and precision not in _PRECISIONS:
+        node.refuse(f"its softmax_precision {precision} is not the number of a floating-point type")
+    if node.attributes.get("softcap", 0.0) < 0:
+        node.refuse(f"its softcap is {node.attributes['softcap']}, which is negative")
+    for name in ("left_window_size", "right_window_size"):
+        if node.attributes.get(name, -1) < -1:
+            node.refuse(f"its {name} is {node.attributes[name]}, neither -1 nor a number of keys")
+    if node.has(_PAST_KEY) != node.has(_PAST_VALUE):
+        node.refuse("it has only one of past_key and past_value")
+    if node.has(_LENGTHS) and node.has(_PAST_KEY):
+        node.refuse("it has both nonpad_kv_seqlen and past_key, which exclude each other")
+
+
+def _sizes(node: Node) -> _Sizes:
+    """Return the extents; refuse inputs that do not fit together."""
+    given = [node.input(i) for i in (_QUERY, _KEY, _VALUE)]
+    ranks = [each.rank for each in given]
+    if ranks not in ([3, 3, 3], [4, 4, 4]):
+        node.refuse(f"its queries, keys and values have {_list(ranks)} axes, not 3 each or 4 each")
+    heads = _heads(node, given)
+    counts = (heads.query, heads.key, heads.key)
+    query, key, value = (
+        ops.split_shape(each.shape, count) for each, count in zip(given, counts, strict=True)
+    )
+    batch = _common(node, "numbers of sequences", query[0], key[0], value[0])
+    depth = _common(node, "sizes of queries and keys", query[3], key[3])
+    rows = _common(node, "numbers of keys and values", key[2], value[2])
+    past: Extent = 0
+    if node.has(_PAST_KEY) and not node.input(_PAST_KEY).is_empty:
+        caches = node.input(_PAST_KEY), node.input(_PAST_VALUE)
+        for cache, width in zip(caches, (key[3], value[3]), strict=True):
+            own = (batch, heads.key, cache.shape[2] if cache.rank == 4 else 0, width)
+            if cache.rank != 4 or not all(map(agree, cache.shape, own)):
+                node.refuse(f"a cache of the shape {cache.shape} does not fit its keys or values")
+        past = _common(node, "lengths of the caches", *(each.shape[2] for each in caches))
+    return _Sizes(heads, batch, query[2], depth, past, plain(past + rows))
+
+
+def _common(node: Node, named: str, *extents: Extent) -> Extent:
+    made = agreed(extents)
+    if made is None:
+        node.refuse(f"the {named} differ: {_list(extents)}")
+    return made
+
+
+def _list(extents: Sequence[Extent]) -> str:
+    return ", ".join(map(str, extents))
+
+
+def _heads(node: Node, given: Sequence[Value]) -> ops.Heads:
+    """Return the numbers of heads, which are attributes for inputs of three axes."""
+    names = ("q_num_heads", "kv_num_heads", "kv_num_heads")
+    counts = []
+    for each, name in zip(given, names, strict=True):
+        named = node.attributes.get(name)
+        count = named if each.rank == 3 else number_of(each.shape[1])
+        if count is None:
+            why = "are open" if each.rank == 4 else f"need {name}, which is missing"
+            node.refuse(f"the heads of its inputs of {each.rank} axes {why}")
+        if named not in (None, count):
+            node.refuse(f"its {name} is {named}, but an input has {count} heads")
+        _check_divides(node, each, count)
+        counts.append(count)
+    query, key, value = counts
+    if key != value or query % key:
+        node.refuse(f"{query} heads of queries do not share {key} heads of keys, {value} of values")
+    return ops.Heads(query, key)
+
+
+def _check_divides(node: Node, x: Value, heads: int) -> None:
+    """Refuse a tensor whose last axis does not hold this number of heads."""
+    if heads < 1:
+        node.refuse(f"it has {heads} heads")
+    if x.rank == 4:
+        return
+    width = number_of(x.shape[-1])
+    if width is None:
+        node.refuse("the last axis of an input is open, but it holds the heads")
+    if width % heads:
+        node.refuse(f"{heads} heads do not divide the last axis of an input of shape {x.shape}")
+
+
+def _cached(node: Node, index: int, past: int, name: str, heads: int) -> Value:
+    """Return keys or values, after those of the cache; an output has an axis for the heads."""
+    x = node.input(index)
+    part = f"present_{name}"
+    if node.has(past) and not node.input(past).is_empty:
+        given = [node.input(past), x]
+        if x.rank == 4:
+            return node.emit_part(part, "concat", movement.concatenate, given, axis=2)
+        return node.emit_part(part, "concat", ops.appended, given, heads=heads)
+    if x.rank == 3 and node.wants(index):  # the outputs have the numbers of the inputs
+        return node.emit_part(part, "transpose", ops.split_heads, [x], heads=heads)
+    return x
+
+
+def _scaled(node: Node, scores: Value, sizes: _Sizes) -> Value:
+    scale = node.attributes.get("scale")
+    if scale is None:
+        depth = number_of(sizes.depth)
+        if depth is None:
+            node.refuse("its scale depends on the size of its queries, which is open")
+        scale = 1 / sqrt(depth)
+    if scale == 1:
+        return scores
+    factor = node.constant(scale, scores.dtype)
+    return node.emit_part("scaled", "mul", elementwise.multiply, [scores, factor])
+
+
+def _capped(node: Node, scores: Value) -> Value:
+    limit = node.attributes.get("softcap", 0.0)
+    if limit == 0:
+        return scores
+    return node.emit_part("capped", "softcap", elementwise.soft_cap, [scores], limit=limit)
+
+
+def _masked(node: Node, scores: Value, sizes: _Sizes) -> tuple[Value, bool]:
+    """Return the scores with hidden keys at minus infinity, and whether a row may have no keys."""
+    left, right = (
+        None if node.attributes.get(name, -1) == -1 else node.attributes[name]
+        for name in ("left_window_size", "right_window_size")
+    )
+    visible = ops.Visible(bool(node.attributes.get("is_causal", 0)), left, right, sizes.past)
+    given: dict[str, Value] = {}
+    if node.has(_MASK):
+        given["mask"] = _checked_mask(node, sizes)
+    if node.has(_LENGTHS):
+        given["lengths"] = node.input(_LENGTHS)
+        if given["lengths"].rank != 1 or not agree(given["lengths"].shape[0], sizes.batch):
+            node.refuse(
+                f"its nonpad_kv_seqlen has the shape {given['lengths'].shape}, not one number for "
+                f"each of {sizes.batch} sequences"
+            )
+    if not given and visible.is_all:
+        return scores, False
+    bias = _bias(node, given, visible, sizes, scores.dtype)
+    masked = node.emit_part("masked", "add", elementwise.add, [scores, bias])
+    return masked, bool(given) or left is not None
+
+
+def _checked_mask(node: Node, sizes: _Sizes) -> Value:
+    mask = node.input(_MASK)
+    own = (sizes.batch, sizes.heads.query, sizes.rows)
+    try:
+        fits = all(map(agree, broadcast_shape(mask.shape[:-1], own), own))
+    except ValueError:
+        fits = False
+    if not fits or mask.rank > 4 or (mask.rank and not at_least(sizes.total, mask.shape[-1])):
+        node.refuse(f"a mask of the shape {mask.shape} does not fit {(*own, sizes.total)}")
+    return mask
+
+
+def _bias(
+    node: Node, given: dict[str, Value], visible: ops.Visible, sizes: _Sizes, dtype: str
+) -> Value:
+    """Return a term for each score."""
+    mask = given.get("mask")
+    is_whole = mask is not None and (not mask.rank or plain(mask.shape[-1]) == sizes.total)
+    if is_whole and mask.dtype != "bool" and visible.is_all and len(given) == 1:
+        return _cast(node, "mask", mask, dtype)
+    shapes = [mask.shape[:-1] if mask is not None else ()]
+    if not visible.is_all:
+        shapes.append((sizes.rows,))
+    if "lengths" in given:
+        shapes.append((sizes.batch, 1, 1))
+    return node.emit_part(
+        "bias",
+        "bias",
+        ops.score_bias,
+        list(given.values()),
+        names=tuple(given),
+        shape=(*broadcast_shape(*shapes), sizes.total),
+        rows=sizes.rows,
+        dtype=dtype,
+        visible=visible,
+    )
+
+
+def _weights(node: Node, scores: Value, may_hide_all: bool) -> Value:
+    """Return the softmax; a row without keys has no weights."""
+    softmax = normalization.masked_softmax if may_hide_all else normalization.softmax
+    precision = _PRECISIONS.get(node.attributes.get("softmax_precision"))
+    wide = "float64" if precision == "float64" else scores.dtype
+    weights = node.emit_part("weights", "softmax", softmax, [_cast(node, "wide", scores, wide)])
+    return _cast(node, "narrow", weights, scores.dtype)
+
+
+def _sums(node: Node, weights: Value, value: Value, sizes: _Sizes) -> Value:
+    query = node.input(_QUERY)
+    options = {"heads": sizes.heads, "dtype": query.dtype}
+    given = [weights, value]
+    if query.rank == 4:
+        return node.emit("matmul", ops.weighted_values, given, **options)
+    if number_of(sizes.rows) != 1:
+        return node.emit("matmul", ops.weighted_values, given, is_merged=True, **options)
+    made = node.emit_part("rows", "matmul", ops.weighted_values, given, **options)
+    batch, heads, _, width = made.shape
+    shape = (batch, 1, plain(heads * width))
+    return node.emit("reshape", movement.reshape, [made], shape=shape)
+
+
+def _cast(node: Node, part: str, x: Value, dtype: str) -> Value:
+    if x.dtype == dtype:
+        return x
+    return node.emit_part(part, "cast", elementwise.cast, [x], dtype=dtype)
+
+
+__all__ = ["attention"]
