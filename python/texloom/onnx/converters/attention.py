@@ -1,4 +1,4 @@
-"""Attention over heads, with masks and caches."""
+"""Attention, and the rotary embeddings of its queries and keys."""
 
 from __future__ import annotations
 
@@ -277,4 +277,53 @@ def _cast(node: Node, part: str, x: Value, dtype: str) -> Value:
     return node.emit_part(part, "cast", elementwise.cast, [x], dtype=dtype)
 
 
-__all__ = ["attention"]
+@converts("RotaryEmbedding")
+def rotary_embedding(node: Node) -> Value:
+    """Rotate pairs of elements of each head by angles that depend on their position."""
+    x, cosines, sines = node.input(0), node.input(1), node.input(2)
+    if x.rank not in (3, 4):
+        node.refuse(f"its input has {x.rank} axes, neither 3 nor 4")
+    heads = _rotated_heads(node, x)
+    batch, _, tokens, size = ops.split_shape(x.shape, heads)
+    rotated = node.attributes.get("rotary_embedding_dim", 0) or number_of(size)
+    if rotated is None:
+        node.refuse("the last axis of its input is open, which holds the rotated elements")
+    if rotated < 0 or rotated % 2 or not at_least(size, rotated):
+        node.refuse(f"{rotated} of {size} elements cannot be rotated in pairs")
+    positions = [node.input(3)] if node.has(3) else []
+    for each in positions:
+        _check_fits(node, "position_ids", each, (batch, tokens))
+    for name, table in (("cos_cache", cosines), ("sin_cache", sines)):
+        first = table.shape[:1] if positions else (batch, tokens)
+        _check_fits(node, name, table, (*first, rotated // 2))
+    return node.emit(
+        "rotary_embedding",
+        ops.rotary_embedding,
+        [x, cosines, sines, *positions],
+        heads=heads,
+        rotated=rotated,
+        interleaved=bool(node.attributes.get("interleaved", 0)),
+    )
+
+
+def _rotated_heads(node: Node, x: Value) -> int:
+    """Return the number of heads; for inputs of four axes, it may be any."""
+    if x.rank == 4:
+        return 1
+    heads = node.attributes.get("num_heads", 0)
+    if not heads:
+        node.refuse("its input has three axes, and num_heads is missing")
+    _check_divides(node, x, heads)
+    return int(heads)
+
+
+def _check_fits(node: Node, name: str, x: Value, shape: Sequence[Extent]) -> None:
+    """Refuse a tensor of another shape, except that it may be the same for all sequences."""
+    if x.rank == len(shape):
+        own = (x.shape[0] if number_of(x.shape[0]) == 1 else shape[0], *shape[1:])
+        if all(map(agree, x.shape, own)):
+            return
+    node.refuse(f"its {name} has the shape {x.shape}, not {tuple(shape)}")
+
+
+__all__ = ["attention", "rotary_embedding"]

@@ -13,6 +13,7 @@ from .heads import (
 )
 from .masks import Visible, score_bias
 from .online import attention
+from .rotary import rotary_embedding
 
 __all__ = [
     "Heads",
@@ -20,6 +21,7 @@ __all__ = [
     "appended",
     "attention",
     "key_columns",
+    "rotary_embedding",
     "score_bias",
     "scores",
     "split_heads",
