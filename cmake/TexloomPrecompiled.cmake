@@ -14,7 +14,7 @@ endif()
 # identifies a precompiled file by its .sum file, because the file itself contains paths of this
 # clone.
 if(TEXLOOM_PCH AND TEXLOOM_CCACHE)
-  list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_PCH_EXTSUM=1
+  list(PREPEND CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_DEPEND=1 CCACHE_PCH_EXTSUM=1
        CCACHE_SLOPPINESS=pch_defines,time_macros)
 endif()
 

@@ -20,7 +20,6 @@ constexpr std::uint64_t kLargestKernelTransfer = std::uint64_t{1} << 20;
 // Metal's limit for the distance of rows in copies from and to textures, in texels.
 constexpr std::uint64_t kMaxPitchTexels = 32767;
 
-MTLSize size_of(Extent2D extent) { return MTLSizeMake(extent.width, extent.height, 1); }
 MTLOrigin origin_of(Offset2D offset, std::uint64_t row = 0) {
   return MTLOriginMake(offset.x, offset.y + row, 0);
 }
@@ -320,7 +319,7 @@ Status Encoder::encode(const CopyTextureSegment& segment, const CommandRange&) {
                      sourceSlice:0
                      sourceLevel:0
                     sourceOrigin:origin_of(segment.source_origin)
-                      sourceSize:size_of(segment.extent)
+                      sourceSize:MTLSizeMake(segment.extent.width, segment.extent.height, 1)
                        toTexture:objc(as_metal(*segment.target).get())
                 destinationSlice:0
                 destinationLevel:0

@@ -9,7 +9,7 @@ namespace {
 
 // The samples that fit in the 32 KiB that Apple's GPUs allow.
 constexpr std::uint32_t kBufferSamples = 32768 / sizeof(MTLCounterResultTimestamp);
-constexpr std::size_t kMostFree = 4;  // buffers
+constexpr std::size_t kMostFreeBuffers = 4;
 
 id<MTLCounterSet> timestamps(id<MTLDevice> device) {
   for (id<MTLCounterSet> set in device.counterSets)
@@ -82,7 +82,7 @@ Handle<MetalSamples> Samples::take() {
 void Samples::give_back(std::vector<Handle<MetalSamples>>& buffers) {
   const std::lock_guard lock(mutex_);
   for (Handle<MetalSamples>& buffer : buffers)
-    if (free_.size() < kMostFree) free_.push_back(std::move(buffer));
+    if (free_.size() < kMostFreeBuffers) free_.push_back(std::move(buffer));
   buffers.clear();
 }
 

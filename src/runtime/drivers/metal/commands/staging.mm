@@ -8,7 +8,7 @@
 namespace texloom::hal::metal {
 namespace {
 
-constexpr std::size_t kMostFree = 16;  // blocks
+constexpr std::size_t kMostFreeBlocks = 16;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ Result<StagingBlock> Staging::take(std::uint64_t bytes) {
 void Staging::give_back(std::vector<StagingBlock>& blocks) {
   const std::lock_guard lock(mutex_);
   for (StagingBlock& block : blocks) {
-    if (block.bytes == context_.staging_bytes() && free_.size() < kMostFree)
+    if (block.bytes == context_.staging_bytes() && free_.size() < kMostFreeBlocks)
       free_.push_back(std::move(block));
   }
   blocks.clear();

@@ -59,8 +59,8 @@ bool PassSet::has(PassId id) const {
 }
 
 PassId new_pass() {
-  static std::atomic<PassId> count = 0;
-  return ++count;
+  static std::atomic<PassId> last = 0;
+  return ++last;
 }
 
 PassSet seen_by_host() {
