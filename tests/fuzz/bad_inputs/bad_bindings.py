@@ -272,7 +272,7 @@ def thread_tag_without_a_dimension() -> None:
     te.thread_axis("threadIdx")  # wrong
 
 
-@case("TL2006", says="a variable is named 'threadIdx.x'")
+@case("TL2006", says="'threadIdx.x' has the name of a thread index")
 def variable_with_the_name_of_a_thread_index() -> None:
     te.var("threadIdx.x")  # wrong
 

@@ -330,7 +330,9 @@ def test_what_a_function_for_shapes_returns_is_checked(returned, message):
 
 
 def test_a_function_must_take_what_is_declared():
-    with pytest.raises(texloom.TVMError, match="cannot be called with the arguments") as raised:
+    with pytest.raises(
+        texloom.TVMError, match="cannot be called with the declared arguments"
+    ) as raised:
 
         @custom.host_operator("test::f", {"x": "read", "y": "write"}, attributes={"n": 1})
         def f(x, y):

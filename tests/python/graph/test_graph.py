@@ -202,7 +202,7 @@ def test_package_is_saved(dev, tmp_path):
         np.testing.assert_array_equal(got["y"], 2 * counted((4, 4)))
     with pytest.raises(texloom.TVMError, match="no graph 'other'") as error:
         load(file, name="other")
-    assert "it has saved" in str(error.value)
+    assert "name one of its graphs: saved" in str(error.value)
     with pytest.raises(texloom.TVMError, match="TL5012"):
         load(__file__)
     with pytest.raises(texloom.TVMError, match="is not a compiled function") as error:

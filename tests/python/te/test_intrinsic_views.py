@@ -89,7 +89,9 @@ def test_aligned_rows_begin_at_multiples(run, align, row):
     s[p].storage_align(s[p].op.axis[1], align, 0)
     s[p].tensorize(s[p].op.axis[2], double)
     if row == 4:
-        with pytest.raises(tvm.TVMError, match="TL3033.*multiple of 8.*along axis 1, at index"):
+        with pytest.raises(
+            tvm.TVMError, match="TL3033.*multiple of 8.*along axis 1, it begins at index"
+        ):
             tvm.lower(s, [a, c])
         return
     lowered_text(s, [a, c])

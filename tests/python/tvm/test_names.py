@@ -107,7 +107,7 @@ def test_devices_by_number():
     assert tvm.device(2, 1) == tvm.cuda(1)
     with pytest.raises(ValueError, match="no device kind '99'"):
         tvm.device(99)
-    with pytest.raises(tvm.TVMError, match=r"no driver for cuda\(0\)"):
+    with pytest.raises(tvm.TVMError, match=r"cuda\(0\) cannot run kernels"):
         tvm.cuda(0).sync()
 
 
@@ -216,7 +216,7 @@ def test_ends_of_bfloat16():
 
 def test_devices_by_name():
     assert tvm.nd.array([1.0], "opencl").device == tvm.opencl(0)
-    with pytest.raises(tvm.TVMError, match="TL5006.*no driver for cuda"):
+    with pytest.raises(tvm.TVMError, match=r"TL5006.*cuda\(0\) cannot run kernels"):
         tvm.nd.empty((4,), device="cuda")
 
 

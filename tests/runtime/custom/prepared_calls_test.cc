@@ -126,14 +126,14 @@ TEST_P(PreparedCallsTest, StorageLayoutTypeAndDriver) {
   };
   plan_.arguments[0] = texture_of_elements("X");
   EXPECT_THAT(prepared([](auto& i) { i.arguments[0].storage = ArgumentStorage::Buffer; }),
-              refused("argument \"x\": is declared as a buffer, and \"X\" is a texture"));
+              refused("argument \"x\": is declared as a buffer, but \"X\" is a texture"));
   EXPECT_THAT(prepared([](auto& i) { i.arguments[1].storage = ArgumentStorage::Texture; }),
-              refused("argument \"y\": is declared as a texture, and \"Y\" is a buffer"));
+              refused("argument \"y\": is declared as a texture, but \"Y\" is a buffer"));
   TL_EXPECT_OK(
       prepared([](auto& i) { i.arguments[0].layout = {.rows = {0}, .cols = {1}, .lanes = {2}}; }));
   EXPECT_THAT(
       prepared([](auto& i) { i.arguments[0].layout = {.rows = {}, .cols = {0, 1}, .lanes = {2}}; }),
-      refused("declared with rows (), cols (0, 1), lanes (2), and \"X\" has another"));
+      refused("the layout rows (), cols (0, 1), lanes (2), but \"X\" has another"));
   EXPECT_THAT(prepared([](auto& i) {
                 i.variants = {{hal::ElementType::Float16, hal::ElementType::Float16}};
               }),
