@@ -19,6 +19,14 @@ configure() {
 preset_of_build=default
 [[ $OSTYPE != darwin* ]] || preset_of_build=apple
 
+# A folder that was configured for everything is left so.
+leave_metal_out() {
+  case $preset_of_build/$(cat build/preset 2>/dev/null) in
+    default/default | apple/*) ;;
+    *) preset_of_build=tests ;;
+  esac
+}
+
 build_default() { configure "$preset_of_build" build && cmake --build build -j "$jobs"; }
 
 # What runs Python needs the module alone. Outside of macOS it has no Metal driver then, whose software
@@ -27,6 +35,7 @@ preset_of_module=$preset_of_build
 choose_module() {
   case $preset_of_build/$(cat build/preset 2>/dev/null)/$* in
     default/default/* | apple/* | *metal*) ;;
+    default/tests/*) preset_of_module=tests ;;
     *) preset_of_module=module ;;
   esac
 }

@@ -70,6 +70,7 @@ plan_check() {
   read -ra tested <<<"$tested_"
   read -ra tidy <<<"$tidy_"
   cxx=$cxx_
+  [[ $cxx == *metal* ]] || leave_metal_out
   echo "files that changed since $since: $changed"
   ((${#targets[@]} == 0)) || plan "building ${targets[*]}" build_checked \
     "correct the error above, or ./dev clean if the build folder is stale"
@@ -103,6 +104,18 @@ all_parts=(softmetal sanitize tidy fuzz oclgrind embedding gcc apple docs releas
 
 # Whether the tests of the software Metal itself have to run: CI runs them always.
 softmetal_changed() { "$python" tests/changes.py | grep -q '^cxx_=.*softmetal'; }
+# Whether the Metal driver and its tests are needed: they take a fifth of the time of ./dev test.
+metal_changed() { "$python" tests/changes.py | grep -q '^cxx_=.*metal'; }
+choose_tests() {
+  [[ " ${parts[*]} " != *" softmetal "* ]] || return 0
+  if softmetal_changed; then
+    parts=(softmetal "${parts[@]}")
+  elif ! metal_changed; then
+    leave_metal_out
+    [[ $preset_of_build != tests ]] ||
+      echo "the Metal driver and its tests are left out, as no change concerns them (--also softmetal)"
+  fi
+}
 
 plan_part() {
   case $1 in

@@ -109,6 +109,8 @@ class Plan:
             self.lit = True
             self.python.add("tests/python")
         elif top == "src":
+            if re.search("metal|msl", rest):
+                self.cxx.add(METAL)
             above = {name for name, folders in tests.items() if folder in folders}
             self.cxx |= above if rest.endswith(".cc") else above & OWN_TESTS.get(folder, {folder})
             self.lit |= folder in COMPILER

@@ -5,8 +5,8 @@
 // and immutable. A copy is an independent schedule, and lowering works on one.
 //
 // A directive reports the faults of its own arguments at once, at the line of the call. Lowering
-// checks the schedule as a whole (lower/schedule/check_schedule.h) and reports the lines that the
-// schedule keeps.
+// checks the schedule as a whole (lower/schedule/check_schedule.h) and reports faults at the source
+// lines that the schedule keeps.
 #pragma once
 
 #include <optional>

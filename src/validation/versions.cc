@@ -56,8 +56,9 @@ Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
 }
 
 // Whether a loop over threads uses private memory of its threads that is allocated around the loop:
-// partial results of reductions, or values on their way to shared memory. Before stage kernels the
-// interpreter runs the threads one after the other, with a single such buffer for all of them.
+// partial results of reductions, or values on their way to shared memory. Before the stage
+// `kernels`, the interpreter runs the threads one after the other, with one such buffer for all of
+// them.
 bool has_private_memory_around_threads(const ir::Program& program) {
   return any_of(program.body, [](const ir::Allocate& allocation) {
     if (allocation.buffer->memory != ir::MemoryScope::Local) return false;

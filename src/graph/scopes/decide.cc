@@ -127,7 +127,7 @@ class Decisions {
       folded.small_gain = decision.small_gain;
       take_without_textures(folded, without_textures(folded.offers));
     }
-    // Folds may add padding, so the folded graph may exceed the memory limit and have no choice.
+    // Folds may add padding, so that no choice of the folded graph is within the memory limit.
     if (!folded.choice.options.empty()) decision = std::move(folded);
   }
 

@@ -65,21 +65,21 @@ void check_claims(const Node& node, const Computation& own, DiagnosticSink& sink
 
 void check_computation(const Graph& graph, const Node& node, DiagnosticSink& sink) {
   if (!node.computation) return;
-  const auto error = [&](const std::string& which) {
+  const auto does_not_fit = [&](const std::string& which) {
     sink.error(node.location, Code::BadGraph, "let it compute the node's outputs from its inputs",
                "the computation of the node '{}' does not fit {}", node.name, which);
   };
   const Computation& own = *node.computation;
   if (own.inputs.size() != node.inputs.size() || own.outputs.size() != node.outputs.size())
-    return error("its numbers of inputs and outputs");
+    return does_not_fit("its numbers of inputs and outputs");
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Tensor& tensor = graph.tensors[node.inputs[i]];
     if (!fits(tensor, own.inputs[i]) || !has_plain_extents(own.inputs[i]))
-      error("its input '" + tensor.name + "'");
+      does_not_fit("its input '" + tensor.name + "'");
   }
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     const Tensor& tensor = graph.tensors[node.outputs[i]];
-    if (!fits(tensor, own.outputs[i])) error("its output '" + tensor.name + "'");
+    if (!fits(tensor, own.outputs[i])) does_not_fit("its output '" + tensor.name + "'");
   }
   check_claims(node, own, sink);
 }

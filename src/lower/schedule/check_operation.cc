@@ -72,7 +72,8 @@ class OperationChecker {
     if (scope != StorageScope{} || stage.layout) {
       sink_.error(stage.scope_location, Code::ScanPlace,
                   "leave it in a row-major buffer, and copy from there with cache_read",
-                  "the steps of the scan '{}' read back elements in global memory, not in '{}'",
+                  "the scan '{}' cannot be stored in '{}': its steps read back elements, which "
+                  "needs global memory",
                   stage.name(), to_string(scope));
     }
     const ScanStep step = step_of(*stage.op);

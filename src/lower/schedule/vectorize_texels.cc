@@ -84,11 +84,12 @@ class LaneLoop {
     const Expr& lanes = extents_.at(loop_);
     if (!is_whole_texels(lanes) && !is_unit(fuse.outer)) {
       refuse(fmt::format("leave '{}' out of the fusion", loop_->name()),
-             fmt::format("rows of the axis '{}' of the texture '{}', of extent {}, {} inside a "
-                         "texel, where the loop '{}' continues with the next step of '{}'",
-                         loop_->name(), stage_.name(), ir::to_string(lanes),
-                         int_value(lanes) != nullptr ? "end" : "may end", fuse.fused->name(),
-                         fuse.outer->name()));
+             fmt::format(
+                 "a row of the texture '{}' has the extent {} of the axis '{}' and {} inside a "
+                 "texel, where the loop '{}' goes on to the next step of '{}'",
+                 stage_.name(), ir::to_string(lanes), loop_->name(),
+                 int_value(lanes) != nullptr ? "ends" : "may end", fuse.fused->name(),
+                 fuse.outer->name()));
     }
     loop_ = fuse.fused;
   }

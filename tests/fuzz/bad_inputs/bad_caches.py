@@ -112,7 +112,7 @@ def cache_for_a_stage_before_it() -> None:
     s.cache_read(r, "local", [x])  # wrong
 
 
-@case("TL3007", says="of extent n, may end inside a texel")
+@case("TL3007", says="may end inside a texel")
 def texture_whose_rows_may_end_inside_a_texel() -> None:
     x, y, s = symbolic_copy()
     s[y].bind(s[y].op.axis[0], block())

@@ -65,9 +65,10 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
 
 
 def is_stored_whole(computation: Computation, stage: Stage) -> bool:
-    """Whether an attached tensor may be an argument: its reader needs every element of it.
+    """Whether an attached tensor may be an argument.
 
-    Otherwise, part of the array would stay unset. A stage computed ahead of its reader is refused.
+    It may if its reader needs every element; otherwise, part of the array would stay unset. A stage
+    that is computed ahead of its reader may not.
     """
     readers = computation.readers_of(stage)
     if len(readers) != 1 or not stage.read_whole or stage.ahead or readers[0].conditional:

@@ -98,7 +98,8 @@ TEST_F(ShareTexels, BindsInsideTheLetThatDefinesACoordinate) {
       "c[1] = t.texel.lane[1]\n");
 }
 
-// Reads in two nested blocks are bound before the first of the blocks; a read under an If may move.
+// A texel that two inner blocks read is bound to a variable before the first of them. A read under
+// an If may move out of it.
 TEST_F(ShareTexels, BindsAroundTheBlocksThatReadIt) {
   const Expr i = ir::make_var("i"), j = ir::make_var("j");
   const Stmt deep =

@@ -226,7 +226,7 @@ TEST_F(CheckReads, IndicesThatOverflow) {
   EXPECT_EQ(shifted(26).substr(0, 6), "TL4007");
   EXPECT_EQ(scaled(-306783378), "");
   EXPECT_EQ(scaled(-306783379).substr(0, 6), "TL4007");
-  // Each intermediate value counts, but two uses of an axis are not treated as independent.
+  // Each intermediate value must fit, but two uses of an axis are not treated as independent.
   EXPECT_EQ(reading([&](const Expr& i) {
               return at(a, {floordiv(i * 300000000 - i * 299999999, 2)}) + at(n, {i});
             }),

@@ -210,6 +210,7 @@ def graph_of(extent):
     return graph
 
 
+@pytest.mark.nightly
 def test_what_is_measured_is_not_measured_again(dev, tmp_path):
     costs = open_costs(tmp_path / "costs.sqlite", measure=dev)
     assert costs.table() is None
@@ -235,6 +236,7 @@ def test_what_is_measured_is_not_measured_again(dev, tmp_path):
     assert len(costs.database.costs(costs.device)) > len(known)
 
 
+@pytest.mark.nightly
 def test_what_was_measured_before_an_interruption_is_kept(dev, tmp_path):
     costs = open_costs(tmp_path / "costs.sqlite", measure=dev)
 

@@ -119,6 +119,7 @@ def test_only_parts_that_there_are(tmp_path, words):
         ("src/ir/expr.h", {"ir"}, True, {"tests/python"}, {"src/ir/expr.cc"}),
         ("src/ir/expr.cc", {"ir", "schedule", "lower"}, True, {"tests/python"}, {"src/ir/expr.cc"}),
         ("src/runtime/hal/queue.h", {"runtime", "conformance", "hal_fuzz"}, False, None, None),
+        ("src/codegen/msl/print.cc", {"codegen", "metal"}, True, None, None),
         ("src/runtime/drivers/metal/driver.mm", {"conformance", "metal"}, False, None, set()),
         (
             "tests/softmetal/api/classes/checks/hazards.cc",

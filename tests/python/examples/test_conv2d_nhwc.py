@@ -138,6 +138,7 @@ def test_benchmark_refuses_a_number_of_runs_that_is_none(text, capsys):
     assert f"{text!r} is not a number of runs" in capsys.readouterr().err
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:warning.TL4009")  # unrolled for a GPU
 def test_the_measured_tiles_fit_their_layers():
     for layer in layers.LAYERS:

@@ -64,6 +64,7 @@ def expected(network, pixels):
     return output, most.max()
 
 
+@pytest.mark.nightly
 def test_network_computes_the_same_in_textures_buffers_and_both(dev):
     pixels = np.random.default_rng(3).integers(0, 4, (1, 3, 19, 26)).astype("float32")
     network = IntegerNetwork(19, 26)

@@ -56,6 +56,7 @@ def _network():
 SIZES = [(1, 8, 4, 6), (2, 8, 10, 18), (1, 8, 30, 50), (1, 8, 2, 2), (1, 8, 4, 6)]
 
 
+@pytest.mark.nightly
 def test_a_network_runs_at_any_size(dev, tmp_path):
     graph, computed = _network()
     compiled = graph.compile()

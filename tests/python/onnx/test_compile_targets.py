@@ -167,6 +167,7 @@ def test_the_backend_compiles_for_its_device(folder):
     np.testing.assert_array_equal(prepared.run([np.ones((2, 4), "float32")])[0], 2.0)
 
 
+@pytest.mark.nightly
 def test_measuring_names_the_target(folder, dev, monkeypatch, tmp_path):
     costs = tmp_path / "costs.sqlite"
     targets = made_for(monkeypatch, lambda: tvm.compile("double.onnx", costs=costs, measure=dev))

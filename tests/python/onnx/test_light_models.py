@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks/networks"))
 from error_bounds import distance, error_bound
 from light_models import NAMES, light_model
 
-QUICK = ("shufflenet", "squeezenet")
+QUICK = ("squeezenet",)
 
 
 @pytest.fixture(autouse=True)

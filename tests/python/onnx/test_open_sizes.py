@@ -262,7 +262,7 @@ def textured():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_textures_of_all_sizes(tmp_path, capsys):
     """Sums of small whole numbers are exact, so that textures and buffers agree in every bit."""
     model = textured()

@@ -138,6 +138,7 @@ def residual_network():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
 
 
+@pytest.mark.nightly
 def test_residual_network():
     x = np.random.default_rng(2).uniform(-1, 1, (1, 3, 24, 24)).astype("float32")
     check(residual_network(), {"x": x})

@@ -78,6 +78,7 @@ def test_where_textures_win_for_convolutions_the_plan_is_mixed(costs, tmp_path, 
     np.testing.assert_allclose(np.load(file), expected, atol=2e-5)
 
 
+@pytest.mark.nightly
 def test_without_costs_all_tensors_are_in_buffers(monkeypatch):
     monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
     model = Model(onnx.load(str(models.find()["direction"])), shapes={"x": SHAPE})

@@ -350,6 +350,7 @@ def test_unroll_with_a_guard(run):
     check(run, s, x, y)
 
 
+@pytest.mark.nightly
 def test_each_large_kernel_has_its_own_culprit():
     """The two kernels of a scan write one buffer; each warning names its own kernel's loop."""
     n = 3000

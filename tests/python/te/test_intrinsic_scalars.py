@@ -224,7 +224,7 @@ def test_scalars_in_a_trace():
 
 
 def test_intrinsic_of_each_constant():
-    """Calls with different numbers are different intrinsics with the same name, as texts show."""
+    """Calls with different numbers are different intrinsics with one name; the text prints both."""
     a = te.placeholder((4, 4), name="A")
     f = scaled(with_offset=False)
     b = te.compute((4, 4), lambda i: f(a[i, 0:4], 2.0), name="B")

@@ -117,6 +117,7 @@ def random_indices(rng, t, k):
     return one, other
 
 
+@pytest.mark.nightly
 def test_accepted_branches_have_no_races():
     """Branches of random accesses are refused, or give the result of threads run one by one.
 

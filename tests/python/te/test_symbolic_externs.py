@@ -399,6 +399,7 @@ def random_extern(rng):
     return te.create_schedule(y.op), [x, shift, y], expected
 
 
+@pytest.mark.nightly
 def test_random_statements(dev):
     for seed in range(24):
         s, args, expected = random_extern(random.Random(seed))

@@ -362,6 +362,7 @@ def random_program(rng):
     return s, [x, y], expected
 
 
+@pytest.mark.nightly
 def test_random_schedules(dev):
     """Most random schedules are accepted; some are refused for the size of a computed region."""
     built = 0

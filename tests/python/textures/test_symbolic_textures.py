@@ -21,7 +21,7 @@ def known(shape, n, m):
 
 
 def shapes():
-    """Return shapes of two symbols whose last axes fill one texel, many, or some partially."""
+    """Return shapes of two symbols; last axes fill one texel, several, or part of the last."""
     n, m = te.var("n"), te.var("m")
     return [(n, m, 4), (n, 8), (n, m, 3), (n, m), (2, n, m, 6)]
 
@@ -207,7 +207,7 @@ def test_rows_that_may_end_inside_a_texel_are_not_fused():
     x = te.placeholder((n, m), name="X")
     y = te.compute((n, m), lambda i, j: x[i, j] + 1, name="Y")
     for cut, message in [
-        (lambda s: s[y].fuse(*s[y].op.axis), "extent m, may end inside a texel"),
+        (lambda s: s[y].fuse(*s[y].op.axis), "the extent m of the axis .* may end inside a texel"),
         (lambda s: s[y].split(s[y].op.axis[1], 6)[0], "runs over 6 elements"),
         (lambda s: s[y].split(s[y].op.axis[1], nparts=2)[0], "which are not whole texels"),
     ]:

@@ -249,7 +249,7 @@ def _bias(
 
 
 def _weights(node: Node, scores: Value, may_hide_all: bool) -> Value:
-    """Return the softmax; a row without keys has no weights."""
+    """Return the softmax; the weights of a row whose keys are all hidden are zero."""
     softmax = normalization.masked_softmax if may_hide_all else normalization.softmax
     precision = _PRECISIONS.get(node.attributes.get("softmax_precision"))
     wide = "float64" if precision == "float64" else scores.dtype

@@ -91,7 +91,8 @@ class ApiDriver final : public Driver {
  private:
   Result<std::shared_ptr<Device>> open_device(std::size_t ordinal,
                                               const DeviceOptions& options) override {
-    // Each open device has its own copy, whose address identifies the device's objects.
+    // Each open device has its own copy of the info; an object belongs to the device whose info it
+    // points to.
     SystemDevice device = devices_[ordinal];
     device.info = std::make_shared<const DeviceInfo>(*device.info);
     TL_ASSIGN_OR_RETURN(std::shared_ptr<const Context> context, make_context_(device, options));
