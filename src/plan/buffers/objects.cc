@@ -13,7 +13,8 @@ namespace texloom::plan {
 
 namespace {
 
-// The search is recursive, with one call for each item.
+// The search is recursive, with one call for each item. Sets of items take memory by the square of
+// their number: without a search there are none.
 constexpr std::size_t kMaxSearchedItems = 2048;
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -43,7 +44,7 @@ class ItemSet {
 struct Object {
   std::int64_t size = 0;
   std::vector<std::size_t> items;
-  ItemSet set;  // the same items
+  ItemSet set;  // the same items, for a search
 };
 
 // The first `open` objects hold items. Closed objects keep their memory, since the search opens and
@@ -55,9 +56,11 @@ struct Assignment {
   std::int64_t bytes = 0;
 
   explicit Assignment(std::size_t count) : objects(count, kNone) {}
+  bool has_sets() const { return objects.size() <= kMaxSearchedItems; }
 
   void put(std::size_t item, std::size_t object, std::int64_t size) {
-    if (object == contents.size()) contents.push_back({0, {}, ItemSet(objects.size())});
+    if (object == contents.size())
+      contents.push_back({0, {}, ItemSet(has_sets() ? objects.size() : 0)});
     Object& given = contents[object];
     if (object == open) {
       ++open;
@@ -66,7 +69,7 @@ struct Assignment {
     bytes += std::max(size, given.size) - given.size;
     given.size = std::max(size, given.size);
     given.items.push_back(item);
-    given.set.insert(item);
+    if (has_sets()) given.set.insert(item);
     objects[item] = object;
   }
 
@@ -84,20 +87,16 @@ class ObjectPlanning {
   ObjectPlanning(std::span<const BufferItem> items, std::span<const Separation> separations,
                  const Effort& effort)
       : items_(items),
-        apart_(items.size(), ItemSet(items.size())),
+        separated_(items.size()),
         budget_(effort),
         least_(least_object_sizes(items)),
         least_from_(least_.size() + 1),
         best_(items.size()) {
-    for (std::size_t a = 0; a < items.size(); ++a) {
-      for (std::size_t b = 0; b < items.size(); ++b) {
-        if (items[a].lifetime.meets(items[b].lifetime)) apart_[a].insert(b);
-      }
-    }
     for (const auto& [a, b] : separations) {
-      apart_[a].insert(b);
-      apart_[b].insert(a);
+      separated_[a].push_back(b);
+      separated_[b].push_back(a);
     }
+    if (best_.has_sets()) find_sets_apart();
     for (std::size_t k = least_.size(); k-- > 0;) least_from_[k] = least_from_[k + 1] + least_[k];
     by_size_.resize(items.size());
     std::iota(by_size_.begin(), by_size_.end(), std::size_t{0});
@@ -108,9 +107,9 @@ class ObjectPlanning {
   ObjectPlan run(bool deterministic);
 
  private:
-  bool may_hold(const Object& object, std::size_t item) const {
-    return !object.set.meets(apart_[item]);
-  }
+  void find_sets_apart();
+  bool are_apart(std::size_t a, std::size_t b) const;
+  bool may_hold(const Object& object, std::size_t item) const;
   std::int64_t idle_time(const Object& object, std::size_t item) const;
   Assignment assign_in(const std::vector<std::size_t>& order) const;
   std::vector<std::size_t> by_breadth() const;
@@ -120,7 +119,8 @@ class ObjectPlanning {
   std::int64_t least_bytes_of_rest() const;
 
   std::span<const BufferItem> items_;
-  std::vector<ItemSet> apart_;  // by item: the items that may not be in the same object
+  std::vector<std::vector<std::size_t>> separated_;
+  std::vector<ItemSet> apart_;  // by item, for a search: the items that may not be in its object
   Budget budget_;
   std::vector<std::int64_t> least_;
   std::vector<std::int64_t> least_from_;  // the sums of least_[k] and all that follow
@@ -128,6 +128,26 @@ class ObjectPlanning {
   Assignment best_;
   Assignment current_{0};
 };
+
+bool ObjectPlanning::are_apart(std::size_t a, std::size_t b) const {
+  return items_[a].lifetime.meets(items_[b].lifetime) ||
+         std::ranges::find(separated_[a], b) != separated_[a].end();
+}
+
+void ObjectPlanning::find_sets_apart() {
+  apart_.assign(items_.size(), ItemSet(items_.size()));
+  for (std::size_t a = 0; a < items_.size(); ++a) {
+    for (std::size_t b = 0; b < items_.size(); ++b) {
+      if (are_apart(a, b)) apart_[a].insert(b);
+    }
+  }
+}
+
+bool ObjectPlanning::may_hold(const Object& object, std::size_t item) const {
+  if (!apart_.empty()) return !object.set.meets(apart_[item]);
+  return std::ranges::none_of(object.items,
+                              [&](std::size_t other) { return are_apart(item, other); });
+}
 
 // Operators between the item and the nearest other item of the object.
 std::int64_t ObjectPlanning::idle_time(const Object& object, std::size_t item) const {
@@ -213,7 +233,7 @@ ObjectPlan ObjectPlanning::run(bool deterministic) {
   keep_if_better(assign_in(by_breadth()));
   ObjectPlan plan;
   plan.lower_bound = least_from_.front();
-  if (best_.bytes > plan.lower_bound && items_.size() <= kMaxSearchedItems) {
+  if (best_.bytes > plan.lower_bound && best_.has_sets()) {
     current_ = Assignment(items_.size());
     if (search(0)) {
       if (best_.bytes > plan.lower_bound) plan.proof = ObjectProof::Exhaustive;

@@ -242,7 +242,7 @@ def lanes_of_a_texel_fused_first() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3007", says="rows of the axis 'ax1' of the texture 'X.texture', of extent 3, end inside")
+@case("TL3007", says="the extent 3 of the axis 'ax1' and ends inside a texel")
 def rows_that_are_no_texels_fused() -> None:
     x, y, s = copy_of((8, 3))
     s[y].bind(s[y].op.axis[0], block())

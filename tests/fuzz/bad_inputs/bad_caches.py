@@ -154,7 +154,7 @@ def texture_in_parts_of_half_a_texel() -> None:
     tvm.lower(s, [x, y])
 
 
-@case("TL3007", says="rows of the axis 'ax1' of the texture 'X.texture', of extent 6, end inside")
+@case("TL3007", says="the extent 6 of the axis 'ax1' and ends inside a texel")
 def texture_of_which_a_part_is_computed_by_one_loop() -> None:
     """Six columns out of eight are read, and no others are copied."""
     x = te.placeholder((8, 8), name="X")

@@ -74,6 +74,20 @@ TEST(ObjectsTest, SeparatedItemsDoNotShare) {
   EXPECT_EQ(plan.proof, ObjectProof::Exhaustive);
 }
 
+// More items than a search takes share objects by the same rules: a chain of neighbors that overlap
+// needs two objects, and a third for a separated item.
+TEST(ObjectsTest, ManyItemsShare) {
+  std::vector<BufferItem> items;
+  for (int i = 0; i < 3000; ++i) items.push_back({{i, i + 1}, 4});
+  EXPECT_EQ(assign_objects(items)->bytes, 8);
+  const std::size_t last = items.size() - 1;
+  const ObjectPlan plan =
+      *assign_objects(items, std::vector<Separation>{{last, 0}, {last, 1}, {last, 2}});
+  EXPECT_EQ(plan.bytes, 12);
+  EXPECT_NE(plan.objects[last], plan.objects[0]);
+  EXPECT_NE(plan.objects[last], plan.objects[1]);
+}
+
 TEST(ObjectsTest, WrongInputIsRefused) {
   EXPECT_THAT(assign_objects(std::vector<BufferItem>{{{2, 1}, 4}}).status().message(),
               HasSubstr("item 0"));

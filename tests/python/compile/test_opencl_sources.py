@@ -6,7 +6,7 @@ import pytest
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("count", "seed"), [(100, 0), pytest.param(300, 1, marks=pytest.mark.nightly)]
+    ("count", "seed"), [(50, 0), pytest.param(350, 1, marks=pytest.mark.nightly)]
 )
 def test_kernels_compile_without_a_warning(count, seed):
     """Kernels of all operators and of random programs compile as OpenCL C 1.2 and 3.0."""

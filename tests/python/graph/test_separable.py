@@ -67,6 +67,7 @@ SHAPES = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda s: "x".join(map(str, s[0])) + f"-{s[1]}")
 def test_one_kernel_computes_both(shape):
     """The values are those of two kernels, whether or not tiles divide the extents."""

@@ -44,6 +44,7 @@ def network(channels, hidden, size):
     return g
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("channels", "hidden", "size"),
     [(4, 8, (6, 8)), (3, 6, (5, 7)), (1, 1, (4, 1)), (5, 13, (1, 9))],

@@ -130,6 +130,7 @@ def test_compress():
     np.testing.assert_array_equal(run_node("Compress", [X, kept], 11), X.reshape(-1)[1:3])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("reduction", [None, "add", "max"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_many_updates(reduction, axis):

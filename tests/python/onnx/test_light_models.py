@@ -18,8 +18,6 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks/networks"))
 from error_bounds import distance, error_bound
 from light_models import NAMES, light_model
 
-QUICK = ("squeezenet",)
-
 
 @pytest.fixture(autouse=True)
 def no_hang():
@@ -29,10 +27,8 @@ def no_hang():
     faulthandler.cancel_dump_traceback_later()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.nightly) for n in NAMES]
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", NAMES)
 def test_light_model(dev, name):
     """Both results are within the bound of the exact one, so within twice the bound of each other.
 

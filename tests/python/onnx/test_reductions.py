@@ -153,6 +153,7 @@ def test_top_k(largest, dtype):
     assert (values.dtype, indices.dtype) == (dtype, "int64")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("shape", "axis", "k", "dtype"),
     [

@@ -111,6 +111,7 @@ def test_upsample(mode):
     check("Resize", [x, shrink], 10, 4, known=[1], mode=mode)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("outside", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
 def test_grid_sample(mode, outside):

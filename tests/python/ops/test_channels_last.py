@@ -120,6 +120,7 @@ def run(spatial, channels, kernel, stride, tile):
     return layer.run(s, TARGET, weight_layout(layer.rank)), layer.exact
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("spatial", "channels", "kernel", "stride", "tile"),
     [

@@ -27,6 +27,7 @@ def test_networks_have_folded_layers(bench):
         assert all(max(layer.source.fold, layer.result.fold) > 1 for layer in layers)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "kernel, stride, depthwise", [(3, 1, True), (3, 2, True), (3, 1, False), (1, 2, False)]
 )

@@ -53,6 +53,7 @@ def child(body, before=PROGRAM):
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.nightly
 def test_exit_with_work_under_way():
     """A program may exit while the device is busy and arrays are alive."""
     for work in range(100_000, 100_003):  # the first run of each compiles a kernel
@@ -188,6 +189,7 @@ def test_a_graph_interrupted_while_waiting():
     assert INTERRUPTED.match(errors)
 
 
+@pytest.mark.nightly
 def test_interrupted_twice():
     """At exit, the first Ctrl-C says what the process waits for, and the second ends it."""
     status, _, errors = child("""
@@ -226,6 +228,7 @@ def test_long_compilations_have_a_notice(shown):
     assert re.fullmatch(said if shown else "", errors)
 
 
+@pytest.mark.nightly
 def test_a_terminal_shows_a_bar_of_compilations():
     if not has_pocl():
         pytest.skip("only PoCL takes long for a kernel that runs long")

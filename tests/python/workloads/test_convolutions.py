@@ -85,6 +85,7 @@ KINDS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("shared", [False, True], ids=["local", "shared-local"])
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_kinds_of_convolution(run, kind, shared):

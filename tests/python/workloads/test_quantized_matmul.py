@@ -65,6 +65,7 @@ def schedule(packed, scale, weight, c, where):
     return s
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("where", ["inline", "local", "shared"])
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_product_with_packed_weights(run, dtype, where):
