@@ -161,24 +161,20 @@ def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
     assert np.array_equal(read_picture(tmp_path / "out.ppm"), negative)
 
 
-@pytest.mark.parametrize(("language", "name"), [("cpp", "scores"), ("c", "c_scores")])
-def test_the_program_for_any_package(tree, tmp_path, monkeypatch, language, name):
+def test_the_program_for_any_package(tree, tmp_path, monkeypatch):
     page = (ROOT / "docs/embedding.md").read_text()
 
     def block(kind, word):
         (found,) = (b for b in re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) if word in b)
         return found
 
-    (tmp_path / {"cpp": "main.cc", "c": "main.c"}[language]).write_text(block(language, "main("))
-    (tmp_path / "CMakeLists.txt").write_text(block("cmake", f"({name}"))
+    (tmp_path / "main.cc").write_text(block("cpp", "main("))
+    (tmp_path / "CMakeLists.txt").write_text(block("cmake", "(scores"))
     monkeypatch.chdir(tmp_path)
     list(run_blocks(ROOT / "docs/embedding.md"))
     run("cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={tree}")
     run("cmake", "--build", "build")
-    if language == "cpp":
-        assert run("build/scores", "scores.tlp") == "1 1 \n1 1 1 1 1 1 \n"
-    else:
-        assert run("build/c_scores", "opencl:0").endswith(": 4 6\n")
+    assert run("build/scores", "scores.tlp") == "1 1 \n1 1 1 1 1 1 \n"
 
 
 def refused(program, *arguments, **options):
