@@ -5,10 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from metal_devices import metal_devices
 from nightly import most_at_night
 from seeded_faults import FAULTS
 
-from texloom import devices, parse
+from texloom import parse
 from texloom_fuzz import __main__ as fuzzer
 from texloom_fuzz import job
 from texloom_fuzz.__main__ import Findings, main
@@ -21,7 +22,7 @@ from texloom_fuzz.workers import Lost, Workers, processors
 
 ROOT = Path(__file__).parents[3]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
-METAL = "metal:0" if "metal" in {each["driver"] for each in devices()} else None
+METAL = "metal:0" if metal_devices() else None
 PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in total, per test, and of these on a device
 # ./dev test runs the first part, ./dev test --all the others.
 PARTS = [

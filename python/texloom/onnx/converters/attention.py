@@ -11,9 +11,9 @@ from ...ops import attention as ops
 from ...ops import elementwise, movement, normalization
 from ...ops.broadcast import broadcast_shape
 from ..nodes import Node, Value
+from ..nodes.types import float_name
 from .registry import converts
 
-_PRECISIONS = {1: "float32", 10: "float16", 11: "float64", 16: "bfloat16"}
 _QUERY, _KEY, _VALUE, _MASK, _PAST_KEY, _PAST_VALUE, _LENGTHS = range(7)
 
 
@@ -70,7 +70,7 @@ def _check_attributes(node: Node) -> None:
     if mode not in range(4):
         node.refuse(f"its qk_matmul_output_mode is {mode}, not 0, 1, 2 or 3")
     precision = node.attributes.get("softmax_precision")
-    if precision is not None and precision not in _PRECISIONS:
+    if precision is not None and float_name(precision) is None:
         node.refuse(f"its softmax_precision {precision} is not the number of a floating-point type")
     if node.attributes.get("softcap", 0.0) < 0:
         node.refuse(f"its softcap is {node.attributes['softcap']}, which is negative")
@@ -251,8 +251,9 @@ def _bias(
 def _weights(node: Node, scores: Value, may_hide_all: bool) -> Value:
     """Return the softmax; the weights of a row whose keys are all hidden are zero."""
     softmax = normalization.masked_softmax if may_hide_all else normalization.softmax
-    precision = _PRECISIONS.get(node.attributes.get("softmax_precision"))
-    wide = "float64" if precision == "float64" else scores.dtype
+    precision = node.attributes.get("softmax_precision")
+    is_wide = precision is not None and float_name(precision) == "float64"
+    wide = "float64" if is_wide else scores.dtype
     weights = node.emit_part("weights", "softmax", softmax, [_cast(node, "wide", scores, wide)])
     return _cast(node, "narrow", weights, scores.dtype)
 

@@ -11,7 +11,7 @@ from ...extents import plain
 from ...ops import convolution, movement
 from ..nodes import Node, Value
 from .registry import converts
-from .windows import SAME, numbers, padding_mode, shared_out, window_attributes
+from .windows import SAME, check_kernel, numbers, padding_mode, shared_out, window_attributes
 
 _EXACT_IN_FLOAT32 = 1 << 24  # float32 represents all integers up to this one
 
@@ -49,9 +49,8 @@ def conv_transpose(node: Node) -> Value:
     if data.rank < 3 or weight.rank != data.rank:
         node.refuse(f"its input has the rank {data.rank}, but its weights have {weight.rank}")
     rank = data.rank - 2
-    kernel, given = list(weight.shape[2:]), node.attributes.get("kernel_shape")
-    if given is not None and numbers(node, "kernel_shape", rank, 1) != kernel:
-        node.refuse(f"its kernel_shape is {list(given)}, but its weights have {kernel}")
+    kernel = list(weight.shape[2:])
+    check_kernel(node, kernel)
     strides = numbers(node, "strides", rank, 1)
     dilations = numbers(node, "dilations", rank, 1)
     extra = numbers(node, "output_padding", rank, 0)

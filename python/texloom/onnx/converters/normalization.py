@@ -7,6 +7,7 @@ import numpy as np
 from ...ops import normalization
 from ...ops.broadcast import broadcast_shape
 from ..nodes import Node, Value
+from ..nodes.types import float_name
 from .reductions import checked_axes
 from .registry import converts
 
@@ -16,7 +17,6 @@ _SOFTMAX = {
     "Softmax": normalization.softmax,
 }
 _EPSILON = float(np.float32(1e-5))  # attributes are float32
-_STASHED = {1: "float32", 11: "float64", 16: "bfloat16", 10: "float16"}
 
 
 @converts(*_SOFTMAX)
@@ -116,7 +116,7 @@ def layer_normalization(node: Node) -> list[Value]:
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     inputs = [x, scale, *([node.input(2)] if node.has(2) else [])]
     _check_broadcast(node, x, inputs[1:])
-    stash = _STASHED.get(node.attributes.get("stash_type", 1))
+    stash = float_name(node.attributes.get("stash_type", 1))
     if stash is None:
         node.refuse(f"its stash_type {node.attributes['stash_type']} is not supported")
     return node.emit_all(

@@ -32,6 +32,13 @@ def numbers(node: Node, name: str, count: int, least: int) -> list[int]:
     return made
 
 
+def check_kernel(node: Node, kernel: Sequence[int]) -> None:
+    """Refuse a `kernel_shape` that contradicts the weights."""
+    given = node.attributes.get("kernel_shape")
+    if given is not None and numbers(node, "kernel_shape", len(kernel), 1) != list(kernel):
+        node.refuse(f"its kernel_shape is {list(given)}, but its weights have {list(kernel)}")
+
+
 def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int]) -> dict[str, Any]:
     """Return strides, dilations and pads, one or two for each spatial axis.
 
@@ -39,9 +46,7 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     up. An odd element of padding is at the end for SAME_UPPER, at the begin for SAME_LOWER.
     """
     rank = len(spatial)
-    given = node.attributes.get("kernel_shape")
-    if given is not None and numbers(node, "kernel_shape", rank, 1) != list(kernel):
-        node.refuse(f"its kernel_shape is {list(given)}, but its weights have {list(kernel)}")
+    check_kernel(node, kernel)
     strides = numbers(node, "strides", rank, 1)
     dilations = numbers(node, "dilations", rank, 1)
     pads = numbers(node, "pads", 2 * rank, 0)
@@ -68,4 +73,4 @@ def shared_out(totals: Sequence[int], more_at_begin: bool) -> list[int]:
     return [*more, *less] if more_at_begin else [*less, *more]
 
 
-__all__ = ["SAME", "numbers", "padding_mode", "shared_out", "window_attributes"]
+__all__ = ["SAME", "check_kernel", "numbers", "padding_mode", "shared_out", "window_attributes"]

@@ -46,6 +46,12 @@ def dtype_name(element_type: int) -> str:
     return str(onnx.TensorProto.DataType.Name(element_type)).lower()
 
 
+def float_name(element_type: int) -> str | None:
+    """Return the name of a floating-point type that graphs support; None for other types."""
+    name = dtype_name(element_type)
+    return name if name in DTYPES and "float" in name else None
+
+
 def element_type(dtype: str) -> int:
     """Return the ONNX element type of a name that :func:`dtype_name` returned."""
     known = _ELEMENT_TYPES.get(dtype)
