@@ -42,7 +42,7 @@ enum class Types : unsigned char { Float32, Floats, Integers, Numbers, None };
 //   g  the type T or a vector of it      s  T itself
 //   i  int, with as many lanes as g      n  int itself
 //   c  the signed integer of T's width, with as many lanes as g; d  the unsigned one
-// and other words for themselves. Signatures whose scalar form is that of another signature are for
+// and other types for themselves. Signatures whose scalar form is that of another signature are for
 // vectors only.
 struct Family {
   std::string_view names;  // separated by spaces
@@ -60,39 +60,39 @@ constexpr std::array kFamilies = {
            Types::Floats, "g", "g"},
     Family{"pow powr fmod remainder atan2 atan2pi hypot copysign nextafter fdim fmin fmax maxmag "
            "minmag",
-           Types::Floats, "g", "g g"},
-    Family{"fmin fmax", Types::Floats, "g", "g s", "const", true},
-    Family{"fma mad", Types::Floats, "g", "g g g"},
-    Family{"ldexp", Types::Floats, "g", "g i"},
-    Family{"ldexp", Types::Floats, "g", "g n", "const", true},
-    Family{"pown rootn", Types::Floats, "g", "g i"},
+           Types::Floats, "g", "g, g"},
+    Family{"fmin fmax", Types::Floats, "g", "g, s", "const", true},
+    Family{"fma mad", Types::Floats, "g", "g, g, g"},
+    Family{"ldexp", Types::Floats, "g", "g, i"},
+    Family{"ldexp", Types::Floats, "g", "g, n", "const", true},
+    Family{"pown rootn", Types::Floats, "g", "g, i"},
     Family{"native_exp native_exp2 native_exp10 native_log native_log2 native_log10 native_sin "
            "native_cos native_tan native_sqrt native_rsqrt native_recip half_exp half_exp2 "
            "half_exp10 half_log half_log2 half_log10 half_sin half_cos half_tan half_sqrt "
            "half_rsqrt half_recip",
            Types::Float32, "g", "g"},
-    Family{"native_divide native_powr half_divide half_powr", Types::Float32, "g", "g g"},
+    Family{"native_divide native_powr half_divide half_powr", Types::Float32, "g", "g, g"},
     Family{"popcount clz", Types::Integers, "g", "g"},
     Family{"abs", Types::Integers, "d", "g"},
-    Family{"abs_diff", Types::Integers, "d", "g g"},
-    Family{"mul_hi rotate add_sat sub_sat hadd rhadd", Types::Integers, "g", "g g"},
-    Family{"min max", Types::Numbers, "g", "g g"},
-    Family{"min max", Types::Numbers, "g", "g s", "const", true},
-    Family{"clamp", Types::Numbers, "g", "g g g"},
-    Family{"clamp", Types::Numbers, "g", "g s s", "const", true},
-    Family{"select", Types::Numbers, "g", "g g c"},
-    Family{"select", Types::Numbers, "g", "g g d"},
+    Family{"abs_diff", Types::Integers, "d", "g, g"},
+    Family{"mul_hi rotate add_sat sub_sat hadd rhadd", Types::Integers, "g", "g, g"},
+    Family{"min max", Types::Numbers, "g", "g, g"},
+    Family{"min max", Types::Numbers, "g", "g, s", "const", true},
+    Family{"clamp", Types::Numbers, "g", "g, g, g"},
+    Family{"clamp", Types::Numbers, "g", "g, s, s", "const", true},
+    Family{"select", Types::Numbers, "g", "g, g, c"},
+    Family{"select", Types::Numbers, "g", "g, g, d"},
     Family{"get_global_id get_local_id get_group_id get_global_size get_local_size get_num_groups "
            "get_global_offset",
            Types::None, "size_t", "uint"},
     Family{"get_work_dim", Types::None, "uint", "void"},
     Family{"barrier", Types::None, "void", "cl_mem_fence_flags", "convergent"},
-    Family{"read_imagef", Types::None, "float4", "read_only_image2d_t sampler_t int2", "pure"},
-    Family{"read_imagei", Types::None, "int4", "read_only_image2d_t sampler_t int2", "pure"},
-    Family{"read_imageui", Types::None, "uint4", "read_only_image2d_t sampler_t int2", "pure"},
-    Family{"write_imagef", Types::None, "void", "write_only_image2d_t int2 float4", ""},
-    Family{"write_imagei", Types::None, "void", "write_only_image2d_t int2 int4", ""},
-    Family{"write_imageui", Types::None, "void", "write_only_image2d_t int2 uint4", ""},
+    Family{"read_imagef", Types::None, "float4", "__read_only image2d_t, sampler_t, int2", "pure"},
+    Family{"read_imagei", Types::None, "int4", "__read_only image2d_t, sampler_t, int2", "pure"},
+    Family{"read_imageui", Types::None, "uint4", "__read_only image2d_t, sampler_t, int2", "pure"},
+    Family{"write_imagef", Types::None, "void", "__write_only image2d_t, int2, float4", ""},
+    Family{"write_imagei", Types::None, "void", "__write_only image2d_t, int2, int4", ""},
+    Family{"write_imageui", Types::None, "void", "__write_only image2d_t, int2, uint4", ""},
 };
 
 // Built-in functions without declarations here, and prefixes of the names of further ones.
@@ -154,11 +154,11 @@ bool accepts(Types types, const Element& element) {
 }
 
 template <typename Visit>
-void for_each_word(std::string_view text, Visit visit) {
+void for_each_part(std::string_view text, std::string_view separator, Visit visit) {
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::size_t end = std::min(text.find(separator), text.size());
     visit(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
+    text.remove_prefix(std::min(end + separator.size(), text.size()));
   }
 }
 
@@ -169,15 +169,13 @@ std::string type_of(std::string_view word, const Element& element, int lanes) {
   if (word == "n") return "int";
   if (word == "c") return vector_of(element.of_signed, lanes);
   if (word == "d") return vector_of(element.of_unsigned, lanes);
-  if (word == "read_only_image2d_t") return "__read_only image2d_t";
-  if (word == "write_only_image2d_t") return "__write_only image2d_t";
   return std::string(word);
 }
 
 void declare(const Family& family, std::string_view name, const Element& element, int lanes,
              Declarations& out) {
   std::string parameters;
-  for_each_word(family.parameters, [&](std::string_view word) {
+  for_each_part(family.parameters, ", ", [&](std::string_view word) {
     parameters += (parameters.empty() ? "" : ", ") + type_of(word, element, lanes);
   });
   out.add(std::string(element.guard), family.attribute, type_of(family.result, element, lanes),
@@ -290,7 +288,7 @@ std::set<std::string_view> called_names(std::string_view source) {
 bool is_other(std::string_view name) {
   bool found = std::ranges::any_of(
       kPrefixesOfOthers, [&](std::string_view prefix) { return name.starts_with(prefix); });
-  for_each_word(kOthers, [&](std::string_view other) { found |= name == other; });
+  for_each_part(kOthers, " ", [&](std::string_view other) { found |= name == other; });
   return found;
 }
 
@@ -301,7 +299,7 @@ std::optional<std::string> builtin_declarations(std::string_view source) {
   if (std::ranges::any_of(called, is_other)) return std::nullopt;
   Declarations out;
   for (const Family& family : kFamilies) {
-    for_each_word(family.names, [&](std::string_view name) {
+    for_each_part(family.names, " ", [&](std::string_view name) {
       if (called.contains(name)) declare_family(family, name, out);
     });
   }
