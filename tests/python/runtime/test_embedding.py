@@ -163,13 +163,12 @@ def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
 
 def test_the_program_for_any_package(tree, tmp_path, monkeypatch):
     page = (ROOT / "docs/embedding.md").read_text()
-
-    def block(kind, word):
-        (found,) = (b for b in re.findall(rf"```{kind}\n(.*?)```", page, re.DOTALL) if word in b)
-        return found
-
-    (tmp_path / "main.cc").write_text(block("cpp", "main("))
-    (tmp_path / "CMakeLists.txt").write_text(block("cmake", "(scores"))
+    (code,) = (block for block in cpp_blocks("embedding.md") if "main(" in block)
+    (project,) = (
+        each for each in re.findall(r"```cmake\n(.*?)```", page, re.DOTALL) if "(scores" in each
+    )
+    (tmp_path / "main.cc").write_text(code)
+    (tmp_path / "CMakeLists.txt").write_text(project)
     monkeypatch.chdir(tmp_path)
     list(run_blocks(ROOT / "docs/embedding.md"))
     run("cmake", "-G", "Ninja", "-S", ".", "-B", "build", f"-DCMAKE_PREFIX_PATH={tree}")
