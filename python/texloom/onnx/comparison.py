@@ -26,8 +26,8 @@ _PEER_FACTOR = 4.0
 _FUNCTION_ULPS = 16
 """The largest error in units in the last place that OpenCL allows for functions such as ``pow``."""
 
-# Operators that compute sums of products: with the magnitudes of the inputs, they compute the sums
-# of the magnitudes of their terms.
+# Operators that compute sums of products. Applied to the magnitudes of the inputs, they give the
+# sums of the magnitudes of the terms.
 _SUMS = frozenset(
     ["Add", "AveragePool", "Conv", "ConvTranspose", "CumSum", "Div", "Einsum", "Gemm"]
     + ["GlobalAveragePool", "MatMul", "Mean", "Mul", "ReduceMean", "ReduceSum", "Sub", "Sum"]
@@ -70,7 +70,7 @@ class Comparison:
 
 
 def with_all_outputs(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Return the model with every tensor that a node computes as an output."""
+    """Return the model with all tensors that its nodes compute among its outputs."""
     made = onnx.ModelProto()
     made.CopyFrom(model)
     try:
@@ -225,7 +225,7 @@ def compared(
             own = own[np.isfinite(own)]
             bound = np.maximum(bound, _PEER_FACTOR * (float(own.max()) if own.size else 0.0))
             bound = np.where(np.isfinite(bound), bound, 0.0)
-        share = error / np.where(bound > 0, bound, np.finfo("float64").tiny)  # the worst is largest
+        share = error / np.where(bound > 0, bound, np.finfo("float64").tiny)  # largest: worst
         worst = np.argmax(share)
     index = tuple(int(each) for each in np.unravel_index(int(worst), a.shape))
     told = None if truth is b else float(truth[index])

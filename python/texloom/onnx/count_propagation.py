@@ -1,9 +1,9 @@
 """Nodes that read tensors whose length depends on data.
 
 Such a tensor has the memory of the longest one, and a count (``Value.count``). *Counted rows* are
-the rows before the count. If a node computes counted rows from counted rows alone, it is converted
-as if all rows were counted, and its output has the same count. :data:`_RULES` lists these
-operators, with the counted axis. Other operators are refused.
+the rows with an index below the count. If a node computes counted rows from counted rows alone, it
+is converted as if all rows were counted, and its output has the same count. :data:`_RULES` lists
+these operators, with the counted axis. Other operators are refused.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _gathered_by_element(node: Node, outputs: Sequence[Value]) -> int:
 
 
 def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
-    """Return the output axis of equal extent whose preceding extents have the same product."""
+    """Return the output axis that keeps the counted axis's extent and number of outer elements."""
     x = _only(node, 0)
     before, extent = prod(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
     (made,) = outputs

@@ -297,7 +297,7 @@ class Importer:
             if self._is_open:
                 raise Unsupported(_OPEN) from error
             cause = error.__cause__ if isinstance(error, TVMError) else error
-            if type(cause) is ValueError:  # functions of `ops` say in words what contradicts
+            if type(cause) is ValueError:  # raised by functions of `ops`, with a text for users
                 raise Unsupported(str(cause)) from error
             if isinstance(error, TVMError):
                 raise
@@ -427,7 +427,7 @@ class Importer:
     def unique_name(self, stem: str) -> str:
         """Return a name that no tensor of the graph, and no input or output of the model, has."""
         name, number = stem, 1
-        while name in self._names or f"{name}.0" in self._names:  # `.0`: a first output
+        while name in self._names or f"{name}.0" in self._names:  # `.0`: a node's first output
             number += 1
             name = f"{stem}_{number}"
         self._names.add(name)

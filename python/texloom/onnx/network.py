@@ -66,7 +66,7 @@ class Network:
                 self._mark(f"{name}.{number}", each, copies=False)
 
     def _mark(self, name: str, value: Value, copies: bool) -> None:
-        """Make a value an output of the graph; if it needs a copy, only if `copies`."""
+        """Make a value an output of the graph; skip it if it needs a copy and `copies` is false."""
         tensor = value.tensor
         if tensor is None or tensor.name in self.inputs or tensor in self.name_of:
             self.names_all_outputs &= copies

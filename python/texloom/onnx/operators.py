@@ -45,7 +45,7 @@ class Operator:
 
     @property
     def is_standard(self) -> bool:
-        """Whether it is one of ONNX's own domain."""
+        """Whether the operator belongs to ONNX's own domain."""
         return not self.domain
 
     def as_dict(self) -> dict[str, Any]:

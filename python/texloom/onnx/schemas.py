@@ -100,7 +100,7 @@ def _type_of(value: Value) -> str | None:
 
 
 def _list(types: Sequence[str]) -> str:
-    """Return the element types of tensors among types as the standard writes them."""
+    """Return a list of the element types in type strings such as ``tensor(float)``, as text."""
     elements = [each[len("tensor(") : -1] for each in types if each.startswith("tensor(")]
     values = [onnx.TensorProto.DataType.Value(each.upper()) for each in elements]
     return ", ".join(sorted(map(dtype_name, values))) or "no tensor"

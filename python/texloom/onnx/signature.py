@@ -118,7 +118,7 @@ class Signature:
         }
 
     def checked_all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a checked array for each input; other inputs than tensors stay unchanged."""
+        """Return a checked array for each input; inputs that are not tensors stay unchanged."""
         self.check_names(arrays)
         for each in self.inputs:
             if each.name not in arrays:

@@ -87,7 +87,7 @@ class Specialization:
                     f"the output {name!r} is not a tensor, but a package holds only tensors",
                     "change the output in the model, or run the model without a package",
                 )
-        assert self.graph is not None  # a model has an output
+        assert self.graph is not None  # a model has at least one output
         graphs = [each.graph for each in others if each.graph is not None]
         self.graph.save(path, metadata, graphs)
 

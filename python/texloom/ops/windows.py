@@ -131,7 +131,7 @@ class Windows:
         ]
 
     def phases(self) -> int:
-        """Return how many different remainders by the last stride the columns of a window have."""
+        """Return the number of distinct remainders of a window's columns by the last stride."""
         stride, dilation = self.strides[-1], self.dilations[-1]
         return 1 + max(k * dilation % stride for k in range(self.kernel[-1]))
 

@@ -30,7 +30,7 @@ class StmtPrinter {
   virtual void store(const ir::Store& n) = 0;
   virtual void store_texel(const ir::TextureStore& n) = 0;
   virtual std::string barrier() = 0;
-  // The value that a thread gets. Only for dialects with shuffles.
+  // The value that a thread receives from another. Only for dialects with shuffles.
   virtual std::string shuffle(const ir::Shuffle& n) = 0;
   // The declaration of an array that the kernel allocates.
   virtual std::string declaration(const ir::Buffer& buffer) = 0;

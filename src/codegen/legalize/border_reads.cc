@@ -80,8 +80,8 @@ class BorderFinder {
     }
   }
 
-  // Whether the coordinate, from which the origin is subtracted if there is one, is proven to be in
-  // the image. False for an open layout, whose extent is known only at the call.
+  // Whether the coordinate, minus the origin if there is one, is proven to be inside the image.
+  // False for an open layout, whose extent is known only at the call.
   static bool is_inside(const Expr& coordinate, const Expr& origin, const LayoutParts& parts,
                         const Ranges& known) {
     const bool is_open = std::any_of(parts.begin(), parts.end(), [](const LayoutPart& part) {

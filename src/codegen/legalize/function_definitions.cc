@@ -113,7 +113,7 @@ FunctionDefinition erfc() {
 
 // x = k * log(2) + r
 FunctionDefinition expm1() {
-  constexpr double kMost = 88.73F, kLeast = -17.4F;  // beyond: infinity and -1
+  constexpr double kMost = 88.73F, kLeast = -17.4F;  // the result is infinity above, -1 below
   FunctionBuilder f;
   const Expr x = f.parameter("x");
   const Expr is_between = both(x >= number(kLeast), x <= number(kMost));

@@ -25,11 +25,11 @@ class _Sizes:
     ----------
     heads : Heads
     batch, rows : int or Expr
-        Sequences, and queries of each.
+        The number of sequences, and of the queries in each.
     depth : int or Expr
-        Elements of a query.
+        The number of elements of a query in one head.
     past, total : int or Expr
-        Keys in the cache, and all keys.
+        The number of keys in the cache, and of all keys.
     """
 
     heads: ops.Heads
@@ -45,7 +45,7 @@ def attention(node: Node) -> list[Value]:
     """Convert attention over heads, with masks and caches.
 
     Scores are of the type in which elements of queries are summed; the softmax is computed in
-    `softmax_precision` if that is wider. The graph may put all of it into one kernel.
+    `softmax_precision` if that is wider. The graph may fuse the whole attention into one kernel.
     """
     _check_attributes(node)
     sizes = _sizes(node)
@@ -153,7 +153,7 @@ def _check_divides(node: Node, x: Value, heads: int) -> None:
 
 
 def _cached(node: Node, index: int, past: int, name: str, heads: int) -> Value:
-    """Return keys or values, after those of the cache; an output has an axis for the heads."""
+    """Return keys or values, appended to the cache; if they are an output, heads are an axis."""
     x = node.input(index)
     part = f"present_{name}"
     if node.has(past) and not node.input(past).is_empty:
@@ -161,7 +161,7 @@ def _cached(node: Node, index: int, past: int, name: str, heads: int) -> Value:
         if x.rank == 4:
             return node.emit_part(part, "concat", movement.concatenate, given, axis=2)
         return node.emit_part(part, "concat", ops.appended, given, heads=heads)
-    if x.rank == 3 and node.wants(index):  # the outputs have the numbers of the inputs
+    if x.rank == 3 and node.wants(index):  # the output has an axis for the heads
         return node.emit_part(part, "transpose", ops.split_heads, [x], heads=heads)
     return x
 
@@ -187,7 +187,7 @@ def _capped(node: Node, scores: Value) -> Value:
 
 
 def _masked(node: Node, scores: Value, sizes: _Sizes) -> tuple[Value, bool]:
-    """Return the scores with hidden keys at minus infinity, and whether a row may have no keys."""
+    """Return the scores, minus infinity for hidden keys, and whether a row may hide all keys."""
     left, right = (
         None if node.attributes.get(name, -1) == -1 else node.attributes[name]
         for name in ("left_window_size", "right_window_size")
@@ -225,7 +225,7 @@ def _checked_mask(node: Node, sizes: _Sizes) -> Value:
 def _bias(
     node: Node, given: dict[str, Value], visible: ops.Visible, sizes: _Sizes, dtype: str
 ) -> Value:
-    """Return a term for each score."""
+    """Return the term to add to each score."""
     mask = given.get("mask")
     is_whole = mask is not None and (not mask.rank or plain(mask.shape[-1]) == sizes.total)
     if is_whole and mask.dtype != "bool" and visible.is_all and len(given) == 1:
@@ -308,7 +308,7 @@ def rotary_embedding(node: Node) -> Value:
 
 
 def _rotated_heads(node: Node, x: Value) -> int:
-    """Return the number of heads; for inputs of four axes, it may be any."""
+    """Return the number of heads; 1 for four axes, whose heads need not be split."""
     if x.rank == 4:
         return 1
     heads = node.attributes.get("num_heads", 0)
@@ -319,7 +319,7 @@ def _rotated_heads(node: Node, x: Value) -> int:
 
 
 def _check_fits(node: Node, name: str, x: Value, shape: Sequence[Extent]) -> None:
-    """Refuse a tensor of another shape, except that it may be the same for all sequences."""
+    """Refuse a tensor that does not have this shape; its first extent may also be 1."""
     if x.rank == len(shape):
         own = (x.shape[0] if number_of(x.shape[0]) == 1 else shape[0], *shape[1:])
         if all(map(agree, x.shape, own)):

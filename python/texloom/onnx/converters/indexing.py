@@ -60,7 +60,7 @@ def gather_elements(node: Node) -> Value:
 
 
 def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
-    """Refuse indices whose shape exceeds the tensor's along the other axes."""
+    """Refuse indices whose shape exceeds the tensor's along axes other than `axis`."""
     if indices.rank != x.rank or any(
         n > m for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)) if a != axis
     ):
@@ -214,7 +214,7 @@ def tensor_scatter(node: Node) -> Value:
 
 
 def _check_begins(node: Node, begins: Value, cache: Value, length: Any, axis: int) -> None:
-    """Refuse positions that are not one for each example, or constants outside of the cache."""
+    """Require one position for each example; refuse constant positions outside of the cache."""
     if begins.rank != 1 or not agree(begins.shape[0], cache.shape[0]):
         node.refuse(
             f"its write_indices have the shape {begins.shape}, not one number for each of "

@@ -24,7 +24,7 @@ _REDUCE = {
     "ReduceSum": reductions.reduce_sum,
     "ReduceSumSquare": reductions.reduce_sum_square,
 }
-_OF_NOTHING = {  # of empty reductions in the standard; other reductions give 0
+_OF_NOTHING = {  # results of empty reductions in the standard; others give 0
     "ReduceLogSum": -np.inf,
     "ReduceLogSumExp": -np.inf,
     "ReduceMax": -np.inf,

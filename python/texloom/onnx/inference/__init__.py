@@ -60,7 +60,7 @@ class ShapeInference:
         """
         try:
             answer = self._asked(bytes([strict]) + model.SerializeToString())
-        except (OSError, ValueError, struct.error):  # no or a dead process, a large model
+        except (OSError, ValueError, struct.error):  # no process, a dead one, or a large model
             self._end()
             return None
         return None if answer is None else onnx.ModelProto.FromString(answer)

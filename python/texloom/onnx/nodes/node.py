@@ -169,7 +169,7 @@ class Node:
         inputs: Sequence[Value],
         **attributes: Any,
     ) -> Value:
-        """Add an operator that computes a part of the node's result, as :meth:`emit`."""
+        """Like :meth:`emit`, for an operator that computes a part of the node's result."""
         (output,) = self._emitter.emit(op, function, inputs, attributes, f".{part}")
         return output
 
@@ -180,7 +180,7 @@ class Node:
         inputs: Sequence[Value],
         **attributes: Any,
     ) -> list[Value]:
-        """Add an operator of several outputs to the graph, as :meth:`emit`."""
+        """Like :meth:`emit`, for an operator of several outputs."""
         return self._emitter.emit(op, function, inputs, attributes)
 
     def convert(self, op: str, inputs: Sequence[Value], **attributes: Any) -> Value:

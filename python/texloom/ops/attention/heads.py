@@ -1,8 +1,8 @@
-"""The parts of attention over several heads: products that read heads in any of two layouts.
+"""The parts of attention over several heads: products that read heads in either of two layouts.
 
 Heads are an axis, ``[B, H, S, D]``, or the slower part of the last axis, ``[B, S, H * D]``. The
 number of heads of queries is a multiple of that of keys and values: consecutive heads of queries
-share one of them.
+share one head of keys and values.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class Heads:
     Attributes
     ----------
     query : int
-        A multiple of `key`.
+        The number of heads of queries, a multiple of `key`.
     key : int
-        Of keys and values.
+        The number of heads of keys and values.
     """
 
     query: int
@@ -43,7 +43,7 @@ class Heads:
 def place(
     shape: Sequence[Extent], heads: int, batch: Any, head: Any, row: Any, column: Any
 ) -> tuple[Any, ...]:
-    """Return the indices of an element of a tensor of this shape, whose heads are in any layout."""
+    """Return the indices of an element in a tensor of this shape, in either layout of heads."""
     if len(shape) == 4:
         return batch, head, row, column
     size = plain(shape[-1] // heads)
@@ -93,7 +93,7 @@ def appended(past: Tensor, new: Tensor, heads: int) -> Tensor:
 
 
 def key_columns(key: Tensor, heads: int) -> Tensor:
-    """Return keys, in any layout, as columns: ``[B, H, D, N]``."""
+    """Return keys, in either layout, as columns: ``[B, H, D, N]``."""
     own = shape_of(key)
     batch, count, rows, depth = split_shape(own, heads)
     return te.compute(
@@ -144,7 +144,7 @@ def weighted_values(
         ``[B, H of keys, N, E]`` or ``[B, N, H of keys * E]``.
     heads : Heads
     dtype : str
-        Of the result. Sums have the wider type of weights and values.
+        The type of the result. Sums have the wider of the types of weights and values.
     is_merged : bool
         Whether the heads of the result are in its last axis.
 

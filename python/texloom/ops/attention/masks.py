@@ -25,8 +25,8 @@ class Visible:
     left, right : int or None
         How many earlier, and later, keys a query sees; None: all.
     offset : int or Expr
-        The keys before the first query. If the lengths of the sequences are given, they replace it:
-        the last query is at the last of these keys.
+        The number of keys before the first query. If the lengths of the sequences are given, they
+        replace it: the last query is at the last key of its sequence.
     """
 
     causal: bool = False
@@ -57,14 +57,14 @@ def score_bias(
     dtype: str,
     visible: Visible,
 ) -> Tensor:
-    """Return a term for each score.
+    """Return the term to add to each score.
 
     Parameters
     ----------
     *given : Tensor
-        The tensors of `names`: ``"mask"`` is broadcast to `shape`, except that the keys after its
-        last one are hidden; of booleans, true shows a key, and numbers are terms. ``"lengths"`` is
-        ``[B]`` of int64: in each sequence, keys from this number on are hidden.
+        The tensors of `names`: ``"mask"`` is broadcast to `shape`, but keys after its last one are
+        hidden; in a mask of booleans, true shows a key; in a mask of numbers, each is a term.
+        ``"lengths"`` is ``[B]`` of int64: in each sequence, keys from this number on are hidden.
     names : sequence of str
     shape : sequence of int or Expr
         The last axis is that of keys; the one before is that of queries, or has extent 1. If there

@@ -182,7 +182,7 @@ class _Kernel:
         return self._inputs[number][tuple(index)].astype(self._wide)
 
     def _block(self, start: Any, size: int) -> None:
-        """Add the terms of some keys."""
+        """Add the terms of a block of keys to the sums."""
         ib = self._ib
         self._pieces(size, COLUMNS, lambda at, columns: self._score(start, at, columns))
         lanes = LANES if size % LANES == 0 else 1
@@ -197,7 +197,7 @@ class _Kernel:
         )
 
     def _pieces(self, extent: int, size: int, statement: Any) -> None:
-        """Emit ``statement(begin, length)`` for pieces of a size, then vectors, then the rest.
+        """Emit ``statement(begin, length)`` for pieces of `size`, then whole vectors, then the end.
 
         The sums of a piece are in registers.
         """

@@ -88,7 +88,7 @@ def convolution_requantized(
         The scale and zero point of the result: one element each, of float32 and of the result's
         dtype.
     bias : Tensor, optional
-        ``[O]``, int32, in units of the product of both scales.
+        ``[O]``, int32, in units of ``data_scale * weight_scale``.
     **windows
         Strides, pads, dilations and groups as of :func:`convolution`.
 

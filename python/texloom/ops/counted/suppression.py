@@ -131,7 +131,7 @@ def _chosen_of_groups(inputs: Sequence[Any], outputs: Sequence[Any], centered: b
             taken = heap.pop()
             own = _corners(ib, [boxes[image, taken, k] for k in range(4)], centered)
             other = ib.allocate("int32", (1,), name="other", scope="local")
-            other[0] = 0  # the next chosen box to compare with; done + 1 if dropped
+            other[0] = 0  # the chosen box to compare next; done + 1: `taken` is dropped
             with ib.while_loop(other[0] < done[0]):
                 index = ib.let("index", chosen[group, other[0]])
                 chosen_box = _corners(ib, [boxes[image, index, k] for k in range(4)], centered)
@@ -202,7 +202,7 @@ class _Heap:
 
 
 def _corners(ib: Any, numbers: Sequence[Any], centered: bool) -> list[Any]:
-    """Return the least and the greatest coordinate along both axes."""
+    """Return the least coordinates along both axes, then the greatest ones."""
     if centered:
         x, y, width, height = numbers
         half = te.const(0.5, x.dtype)

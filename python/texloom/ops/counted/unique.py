@@ -97,7 +97,7 @@ class _Parts:
         return self._x(*rest[: self.axis], part, *rest[self.axis :])
 
     def of_part(self, part: Any, i: Sequence[Any]) -> Any:
-        """Return the element of a part at the other indices of `i`."""
+        """Return the element at `i` with the index along the axis replaced by `part`."""
         if self._is_list:
             return self._x(*unraveled(part, self._extents))
         return self._x(*i[: self.axis], part, *i[self.axis + 1 :])
@@ -140,7 +140,7 @@ def _is_new(table: Tensor, order: Tensor, p: Any) -> Any:
 
 
 def _first_of_each(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
-    """Store the position of the first part of each group, in ascending order; then -1."""
+    """Store the first part's position for each group of equal parts in ascending order; then -1."""
     ib = tir.ir_builder.create()
     order, is_new, group = (ib.buffer_ptr(each) for each in inputs)
     first = ib.buffer_ptr(outputs[0])

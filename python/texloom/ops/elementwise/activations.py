@@ -22,7 +22,7 @@ def _activation(function: Callable[[Any], Any], x: Tensor, name: str) -> Tensor:
 
 
 def _within_unit(value: Any) -> Any:
-    """Return the value between 0 and 1; NaN stays."""
+    """Return the value clamped to the range from 0 to 1; NaN stays NaN."""
     zero, one = number(0, value), number(1, value)
     return te.if_then_else(value < zero, zero, te.if_then_else(value > one, one, value))
 

@@ -10,7 +10,7 @@ from .positions import names
 
 
 def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
-    """Return vectors along a new axis; all elements of a vector are equal but one.
+    """Return vectors along a new axis; in each vector, all elements but one are equal.
 
     Parameters
     ----------

@@ -15,14 +15,14 @@ Combination = Literal["add", "mul", "max", "min"]
 
 @dataclass(frozen=True)
 class Combiner:
-    """A combination.
+    """An operation that combines values, such as a sum.
 
     Attributes
     ----------
     reduce : callable
-        The combination over reduction axes, such as ``te.sum``.
+        The operation over reduction axes, such as ``te.sum``.
     both : callable
-        The combination of two values.
+        The operation on two values.
     nothing : callable
         The identity element, for a dtype.
     """

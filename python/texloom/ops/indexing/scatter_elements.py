@@ -1,4 +1,4 @@
-"""Updates of elements, each at its own index; `indices` give its index along one axis.
+"""Updates of single elements; `indices` give the index of each along one axis.
 
 Each element of the result searches for its updates, so that no two threads write the same element;
 of several replacements, the last one counts. Many updates are sorted first. Indices are signed
@@ -76,7 +76,7 @@ def _if_update(
     found: Callable[[Sequence[Any]], Any],
     otherwise: Any,
 ) -> Any:
-    """Return ``found(update)`` if update `k` along the axis is for the element."""
+    """Return ``found(update)`` if update `k` along the axis has `element` as its target."""
     update = (*element[:axis], k, *element[axis + 1 :])
     is_named = names(indices(*update), element[axis], int(shape[axis]))
     value = te.if_then_else(is_named, found(update), otherwise)

@@ -102,7 +102,7 @@ def _begins(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
 
 
 def target(position: Any, extent: int) -> tuple[Any, Any]:
-    """Return a position counted from the first element as int32, and whether it exists.
+    """Return a position as an int32 index from the first element, and whether it exists.
 
     A negative position counts from the end.
     """

@@ -22,7 +22,7 @@ def _source(position: Any, extent: Extent, mode: PadMode) -> Any:
         )
     if mode == "wrap":
         return te.floormod(position, extent)
-    period = te.max(2 * (extent - 1), 1)  # at least 1, for one element
+    period = te.max(2 * (extent - 1), 1)  # at least 1, also for an axis of one element
     turned = te.floormod(position, period)
     return te.if_then_else(turned < extent, turned, period - turned)
 

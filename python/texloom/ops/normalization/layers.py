@@ -63,7 +63,7 @@ def layer_normalization(
 def rms_normalization(x: Tensor, scale: Tensor, axis: int = -1, epsilon: float = 1e-5) -> Tensor:
     """Return ``x / sqrt(mean(x * x) + epsilon) * scale``, with the mean over axes from `axis` on.
 
-    `scale` is broadcast to the shape of `x`. The result is of its type.
+    `scale` is broadcast to the shape of `x`. The result has the type of `scale`.
     """
     wide = sum_dtype(x.dtype)
     own = range(axis % len(x.shape), len(x.shape))

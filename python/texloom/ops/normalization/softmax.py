@@ -44,7 +44,7 @@ def masked_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     own, wide = normalized(axes, len(x.shape)), sum_dtype(x.dtype)
     top, least = reduce_max(x, own), te.min_value(wide)
 
-    def difference(*i: Any) -> Any:  # from a finite number
+    def difference(*i: Any) -> Any:  # from the maximum, made finite
         greatest = top(*kept(i, own)).astype(wide)
         return x(*i).astype(wide) - te.if_then_else(greatest < least, least, greatest)
 

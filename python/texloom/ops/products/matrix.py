@@ -25,8 +25,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     Returns
     -------
     Tensor
-        ``[..., M, N]`` of the dtype of `a`, without M if `a` is a vector and without N if `b` is
-        one. Sums of float16 and bfloat16 are float32; sums of integers wrap around.
+        ``[..., M, N]`` of the dtype of `a`, without M if `a` is a vector, and without N if `b` is a
+        vector. Sums of float16 and bfloat16 are float32; sums of integers wrap around.
 
     Raises
     ------

@@ -11,7 +11,7 @@ Function = Callable[[Any], Any]
 
 
 class _Kind(NamedTuple):
-    """A function of a value, alpha and beta; a default of None means a missing parameter."""
+    """A function of a value, alpha and beta, and their defaults; None: it lacks the parameter."""
 
     function: Callable[[Any, Any, Any], Any]
     alpha: float | None = None

@@ -45,7 +45,7 @@ def gru(
     """Compute gated recurrent units.
 
     ``z = f(x Wz + h Rz + bz)``, ``r = f(x Wr + h Rr + br)``, ``h' = (1 - z) g(...) + z h``. The
-    argument of `g` is ``x Wh + (r h) Rh + bh``, or ``x Wh + r (h Rh + bRh) + bWh`` where the reset
+    argument of `g` is ``x Wh + (r h) Rh + bh``, or ``x Wh + r (h Rh + bRh) + bWh`` if the reset
     comes after the product.
 
     Parameters

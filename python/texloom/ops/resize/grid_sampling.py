@@ -43,7 +43,7 @@ def _reflected(x: Any, extent: int, align_corners: bool) -> Any:
 
 
 def _continued(x: Any, extent: int, align_corners: bool, outside: Outside) -> Any:
-    """Return the position whose element is read for a position that may be outside."""
+    """Return the position to read for a position that may be outside of the image."""
     if outside == "border":
         zero, last = te.const(0, x.dtype), te.const(extent - 1, x.dtype)
         return tir.max(tir.min(x, last), zero)
@@ -63,7 +63,7 @@ def _weight(distance: Any, interpolation: Interpolation) -> Any:
 def _pixel(
     x: Tensor, image: Sequence[Any], places: Sequence[Any], align_corners: bool, outside: Outside
 ) -> Any:
-    """Return the element at integer places; for places outside, reads stay inside of the image."""
+    """Return the element at an integer position, which may be outside; reads stay in the image."""
     index, inside = [], []
     for place, extent in zip(places, [int(n) for n in x.shape[2:]], strict=True):
         there = _continued(place, extent, align_corners, outside)

@@ -17,7 +17,7 @@ VECTOR_BYTES = 32
 def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: TargetValue) -> IterVar:
     """Schedule a sum of products, and later stages of the same kernel.
 
-    Extents need not be divisible by anything.
+    Extents need not be divisible by the extents of tiles.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Assigns stages to the kernels of sums of products: computed in them, or before them."""
+"""Assigns stages to the kernels of sums of products, or to kernels that run before these."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def contraction_kernels(
     """Return the sums of products among stages, and for each the stage that its kernel writes.
 
     The written stage is the output that is computed from the sums, if all stages in between are
-    element-wise and have no other readers. Otherwise it is the last stage of the chain of
-    element-wise single readers that starts at the sums; the chain ends before a stage that another
-    kernel writes.
+    element-wise and have no other readers. Otherwise it is the last stage of a chain of
+    element-wise stages that starts at the sums, in which each stage is the only reader of the stage
+    before. The chain ends before a stage that another kernel writes.
     """
     readers: dict[te.Operation, list[Tensor]] = {}
     for stage in stages:

@@ -99,7 +99,7 @@ def rows_of(tensor: Tensor, target: TargetValue) -> list[IterVar]:
 
 
 def may_be_divided(tensor: Tensor) -> bool:
-    """Whether partial results are possible: each would repeat an initial value, if one is given."""
+    """Whether partial results are possible: not with an initial value, which each would repeat."""
     body = tensor.op.body[0]
     return body._class == "Reduce" and not list(body.init)
 
@@ -253,7 +253,7 @@ def are_neighbors(tensor: Tensor) -> bool:
 
 
 def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
-    """Return the trailing ones of `axes` that index trailing axes of a tensor that is read."""
+    """Return the trailing `axes` that also index the trailing axes of a tensor that is read."""
     most = 0
     for load in loads_of(tensor.op.body[0]):
         count = 0

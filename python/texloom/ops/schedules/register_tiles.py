@@ -83,7 +83,7 @@ def lanes_of(columns: int, most: int) -> int:
 
 
 def even_rows(rows: int, per_group: int) -> int:
-    """Return the rows of a tile, so that few rows are beyond the last row or in another group."""
+    """Return the number of rows of a tile, so that few are beyond the last row or their group."""
     within = rows if per_group >= rows else per_group
     if within <= ROWS:
         return within

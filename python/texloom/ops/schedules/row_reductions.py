@@ -49,7 +49,7 @@ class Rows:
     def of(
         cls, stages: Sequence[Tensor], outputs: Sequence[Tensor], target: TargetValue
     ) -> Rows | None:
-        """Return the rows of a computation that is computed row by row; None for others.
+        """Return the rows of a computation; None if it is not computed row by row.
 
         If rows are so few and long that each should be divided among several blocks, the result is
         None.

@@ -16,7 +16,7 @@ def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
 
 
 def pixel_axes(axes: list[IterVar]) -> tuple[list[IterVar], IterVar | None, IterVar]:
-    """Return the other axes, the axis of rows and the axis of columns of ``[n, o, *spatial]``."""
+    """Return the outer axes, the axis of rows and the axis of columns of ``[n, o, *spatial]``."""
     n, _, *spatial = axes
     columns = spatial.pop()
     rows = spatial.pop() if spatial else None

@@ -105,7 +105,7 @@ class BoundTiles:
 
 
 def bind_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> BoundTiles:
-    """Give blocks and threads tiles of `root`; parameters as of :func:`schedule_convolution`."""
+    """Divide `root` among blocks and threads; parameters as of :func:`schedule_convolution`."""
     is_flat = len(sums.shape) < len(root.shape)
     if tile.slices == 1:
         added = kept_sums(s, sums, root)
@@ -186,7 +186,7 @@ def _bind_blocks(
 def _axes_of_tiles(
     stage: Stage, tile: ConvolutionTile, is_flat: bool
 ) -> tuple[IterVar, list[IterVar], list[tuple[IterVar, int, int]]]:
-    """Return the axis of channels, other axes, and axes of pixels with threads and own pixels."""
+    """Return the axis of channels, the outer axes, and each axis of pixels with its two factors."""
     axes = list(stage.op.axis)
     if is_flat:
         axes[2:] = [stage.fuse(*axes[2:])]
@@ -241,7 +241,7 @@ def accumulate(s: Schedule, sums: Tensor, pixels: Tensor, tile: ConvolutionTile)
     sums : Tensor
         The stage in which a thread adds up products.
     pixels : Tensor
-        The stage of pixels that it reads.
+        The stage of the pixels that `sums` reads.
     tile : ConvolutionTile
     """
     stage = s[sums]

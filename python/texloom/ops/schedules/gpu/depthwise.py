@@ -32,7 +32,7 @@ def keep_in_thread(s: Schedule, sums: Tensor, reader: Stage, thread: IterVar, la
     reader : Stage
         The stage that is computed from the sums.
     thread : IterVar
-        The axis of threads of `reader`.
+        The thread axis of `reader`.
     lanes : int
         Neighboring channels that are computed as a vector.
     """

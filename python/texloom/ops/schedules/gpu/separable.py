@@ -38,7 +38,7 @@ def separable_sums(stages: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
 
 
 def is_chain(last: Tensor, first: Tensor) -> bool:
-    """Whether each stage after the first reads only the one before it, besides vectors.
+    """Whether each stage after `first` reads only the stage before it, and vectors.
 
     Then each stage is computed element by element from the stage before, which is in shared memory.
     """

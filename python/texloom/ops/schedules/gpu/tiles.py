@@ -77,7 +77,7 @@ class ConvolutionShape:
     window : tuple of int
         Extents of the filter.
     stride : int
-        Stride along columns: 1, or 2 for all larger ones.
+        Stride along columns: 1, or 2 for all larger strides.
     is_depthwise : bool
     images : int
         Size of the batch, times the extents of other spatial axes.
@@ -222,8 +222,8 @@ def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
 def _rounds(blocks: int, threads: int, shared: int, registers: float = 0.0) -> int:
     """Return in how many rounds the multiprocessors run all blocks, as many at a time as they hold.
 
-    Blocks have `threads` threads and `shared` bytes of shared memory; threads have `registers`
-    registers.
+    Each block has `threads` threads and `shared` bytes of shared memory; each thread has
+    `registers` registers.
     """
     held = min(_MOST_BLOCKS, _MOST_WARPS // -(-threads // 32), _SHARED_BYTES // shared)
     if registers:
