@@ -87,7 +87,7 @@ def test_activation(dtype, cases):
 
 
 def test_nan():
-    """NaN stays, except where the standard's comparisons say otherwise."""
+    """NaN stays NaN, except in operators that select by comparisons, which are false for NaN."""
     x = np.array([np.nan, 1], "float32")
     results = run_each([(op, attributes) for op, attributes, _ in CASES], [x], version=22)
     for (op, _, _), got in zip(CASES, results, strict=True):

@@ -1,4 +1,4 @@
-"""Attention in one kernel, and where it is found in models."""
+"""Attention in one kernel, and the forms of attention that are found in models."""
 
 from functools import partial
 
@@ -29,7 +29,7 @@ def exact(query, key, value, mask=0.0, scale=1.0):
         weights /= weights.sum(-1, keepdims=True)
     unit = max(UNIT[query.dtype.name], UNIT["float64"])
     wide = min(unit, UNIT["float32"])
-    # A score has errors from its own sum, scale and mask, and also those of the greatest score.
+    # A score has errors from its sum, scale and mask, and those of the subtracted greatest score.
     terms = np.abs(q) @ np.abs(k) * abs(scale) + np.abs(np.where(np.isinf(mask), 0, mask))
     of_scores = 2 * (query.shape[-1] + 3) * wide * terms.max(-1, keepdims=True)
     # Errors: 3 units in the last place of exponentials, one rescaling per 64 keys, and two sums.
@@ -127,7 +127,7 @@ def test_what_is_no_attention():
 @pytest.mark.parametrize("is_flat", [False, True])
 @pytest.mark.parametrize("causal", [0, 1])
 def test_operator(causal, is_flat):
-    """Two heads of queries share one of keys; heads are an axis, or in the last axis."""
+    """Two heads of queries share a head of keys; heads are an axis, or a part of the last axis."""
     shapes = {"q": (2, 4, 6, 8), "k": (2, 2, 6, 8), "v": (2, 2, 6, 8)}
     given = {name: floats(*shape, seed=i) for i, (name, shape) in enumerate(shapes.items())}
     k, v = (np.repeat(given[name], 2, 1) for name in "kv")
@@ -141,7 +141,7 @@ def test_operator(causal, is_flat):
     compiled = Model(model_of("Attention", list(given.values()), opset=23, **attributes))
     got = compiled.run(named(given.values()))["y0"]
     assert got.shape == expected.shape and (np.abs(got - expected) <= 2 * bound).all()
-    # The keys become columns; a causal mask is made when the model runs.
+    # One more kernel transposes the keys, and one computes the causal mask.
     assert compiled.summary["launches"] == 2 + causal
 
 
@@ -150,7 +150,7 @@ def flat(x):
 
 
 def test_query_without_keys_is_zero():
-    """In one kernel and, for double precision, in several."""
+    """A query whose keys are all hidden gives zeros: in one kernel and, in float64, in several."""
     q, k, v = (floats(1, 1, 2, 4, seed=i) for i in range(3))
     mask = np.array([[False, False], [True, False]])
     for attributes in ({}, {"softmax_precision": onnx.TensorProto.DOUBLE}):
@@ -160,7 +160,7 @@ def test_query_without_keys_is_zero():
 
 
 def test_open_lengths():
-    """One package for prompts and steps of any length, with a cache; heads share keys."""
+    """One package runs prompts and single steps of any length, with a cache; heads share keys."""
     model = onnx.parser.parse_model(
         """<ir_version: 10, opset_import: ["" : 23]>
         step (float[1, S, 16] q, float[1, S, 8] k, float[1, S, 8] v,
@@ -236,7 +236,7 @@ def test_refused_rotary_embedding(x, table, attributes, why):
 
 
 def attention_in_nodes(given, mask_shape, wide):
-    """Return a graph whose scores are masked, and normalized, in another dtype."""
+    """Return a graph that adds the mask and computes the softmax in the dtype `wide`."""
     graph = Graph("nodes")
     q, k, v, m = (
         graph.input(name, shape, dtype)

@@ -74,7 +74,7 @@ def test_casts_to_other_types_are_refused(to):
 
 @pytest.mark.parametrize("element", [TensorProto.FLOAT8E5M2, TensorProto.INT4])
 def test_inputs_of_other_types_are_refused(element):
-    """The elements must not be taken for the integers in which ONNX stores them."""
+    """These elements are refused, since ONNX stores them as integers, which they are not."""
     graph = helper.make_graph(
         [helper.make_node("Identity", ["x"], ["y"])],
         "other",

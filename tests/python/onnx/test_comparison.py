@@ -56,7 +56,7 @@ def test_another_shape_or_dtype_is_wrong():
 
 
 def test_the_bound_is_that_of_the_sum_at_this_element():
-    """The bound is 2 (10 + 16) half units of the element's own terms, not of the large element."""
+    """The bound, 2 (10 + 16) half units, scales with the element's own terms, not with others."""
     exact, magnitudes = np.array([0.0, 1e6]), np.array([4.0, 1e6])
     bound = 2 * (10 + 16) * HALF_UNIT * 4
     for share, is_within in ((0.9, True), (1.1, False)):

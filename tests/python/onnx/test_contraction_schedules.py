@@ -30,7 +30,7 @@ def built(compute, *shapes, target=PROCESSOR):
 @pytest.mark.parametrize(
     ("shape", "window", "pads"),
     [
-        ((1, 96, 80, 80), 1, 0),  # 6,400 columns of tiles that cross rows
+        ((1, 96, 80, 80), 1, 0),  # all 6,400 pixels are columns: tiles cross rows
         ((1, 64, 56, 56), 3, 1),
         ((1, 64, 23, 37), 3, 1),
         ((1, 64, 7, 7), 5, 2),

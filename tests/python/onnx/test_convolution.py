@@ -99,7 +99,7 @@ def test_conv_transpose_of_known_weights(name, has_bias):
 
 @pytest.mark.parametrize("weight_zeros", [1, 4])
 def test_conv_integer(weight_zeros):
-    """Zero points are subtracted; the weights have one, or one per output channel."""
+    """Zero points are subtracted; weights have one zero point, or one per output channel."""
     data, weight = random(1, 1, 3, 6, 5, dtype="uint8"), random(2, 4, 3, 3, 2, dtype="uint8")
     zeros = random(3, weight_zeros, dtype="uint8")
     inputs = [data, weight, np.array(4, "uint8"), zeros]
@@ -126,7 +126,7 @@ def test_sums_of_known_weights_are_exact(channels):
 def test_qlinear_conv():
     """Results round half to even and saturate; scales and zero points vary by channel."""
     data, weight = random(1, 1, 4, 7, 6, dtype="uint8"), random(2, 3, 4, 3, 3, dtype="int8")
-    scale = np.array([0.5, 2, 64], "float32")  # powers of two: products are exact in both
+    scale = np.array([0.5, 2, 64], "float32")  # powers of two: both runtimes' products are exact
     inputs = [
         *(data, np.array(0.5, "float32"), np.array(3, "uint8")),
         *(weight, scale, np.zeros(3, "int8")),

@@ -176,7 +176,7 @@ def _scattered_nd(x, tuples, updates, reduction):
 
 
 def test_tensor_scatter_circular():
-    """Each example has its own first position; positions go on from the first after the last."""
+    """Each example begins at its own position; positions wrap around at the end of the axis."""
     cache, update = floats(2, 4, 3), floats(2, 3, 3, seed=1)
     begins = np.array([3, 5])
     got = run_node("TensorScatter", [cache, update, begins], 24, mode="circular")

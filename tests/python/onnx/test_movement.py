@@ -97,7 +97,7 @@ def test_pads_that_crop():
         (1, 2**63 - 1, 2, X[..., 1::2]),
         (-1, -(2**63), -3, X[..., ::-3]),
         (2, 1, 1, X[..., 2:1]),
-        (-9, -9, -1, X[..., :1]),  # the start is clamped to the first element, unlike Python's
+        (-9, -9, -1, X[..., :1]),  # the start is clamped to the first element, unlike in Python
     ],
 )
 def test_slice(start, end, step, expected):
@@ -106,7 +106,7 @@ def test_slice(start, end, step, expected):
 
 
 def test_constants_are_computed_as_the_standard_says():
-    """ONNX's reference implementation differs: an empty slice, and fewer columns."""
+    """ONNX's reference implementation differs: it returns an empty slice, and fewer columns."""
     got = run_node("Slice", [X, i64(-9), i64(-9), i64(-1), i64(-1)], 13, known=range(5))
     np.testing.assert_array_equal(got, X[..., :1])
     assert run_node("CenterCropPad", [X, i64(3, 2, 9)], 18, known=[0, 1]).shape == (3, 2, 9)

@@ -123,7 +123,7 @@ def test_group_normalization_with_parameters_of_channels_and_of_groups():
 
 
 def test_layer_normalization():
-    """Scale and bias are broadcast; mean and inverse deviation keep their rank."""
+    """Scale and bias are broadcast; mean and inverse deviation keep the reduced axes."""
     x, scale, bias = floats(2, 3, 4, 5), floats(4, 1), floats(5)
     y, mean, inverse = run_node("LayerNormalization", [x, scale, bias], 17, outputs=3, axis=2)
     close(y, normal64(x, (2, 3)) * scale + bias)

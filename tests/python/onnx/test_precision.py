@@ -15,7 +15,7 @@ from texloom_demo.ocr.models import find
 
 ROUNDING = 2.0**-11  # the relative error of a number that becomes a float16
 DRAWS = 6
-MARGIN = 3  # times the largest error of the draws
+MARGIN = 3  # the tolerance, in largest errors of the draws
 
 
 def perturbed(model, seed):

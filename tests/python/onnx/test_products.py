@@ -84,8 +84,8 @@ def test_determinant(shape):
     x.reshape(-1, *shape[-2:])[0, 0, 0] = 0
     (got,) = ours(model_of("Det", [x]), [x])
     expected = np.linalg.det(x.astype("float64"))
-    # Partial pivoting changes the matrix by at most n^2 * 2^(n-1) roundoffs of its elements, which
-    # are at most 1, so that the determinant changes by less than n^2 times that, times (n-1)!.
+    # Partial pivoting changes each element, at most 1, by at most n^2 * 2^(n-1) roundoffs. So the
+    # determinant changes by less than n^2 * (n-1)! times as much.
     n = shape[-1]
     bound = n**4 * 2.0 ** (n - 1) * np.prod(np.arange(1, n), initial=1) * FLOAT32_ROUNDOFF
     assert (np.abs(got - expected) <= bound).all()

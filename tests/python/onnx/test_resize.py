@@ -82,20 +82,20 @@ def test_resize_of_other_types(dtype):
     got = run_node("Resize", [x, None, None, sizes], 13, known=[3], mode="linear")
     exact = run_node("Resize", [x.astype("float64"), None, None, sizes], 13, mode="linear")
     assert got.dtype == dtype
-    bound = 2.0**-11 if dtype == "float16" else 1  # of rounding, or of truncation
+    bound = 2.0**-11 if dtype == "float16" else 1  # one rounding, or one truncation
     np.testing.assert_allclose(got, exact, rtol=bound if dtype == "float16" else 0, atol=bound)
 
 
 @pytest.mark.parametrize(("policy", "size"), [("not_larger", (3, 4)), ("not_smaller", (5, 6))])
 def test_kept_aspect_ratio(policy, size):
-    """Sizes (5, 4) for an image of 5 by 6, with `axes` in another order."""
+    """A resize of 5 by 6 to 5 by 4 keeps the aspect ratio, also if `axes` name the width first."""
     x, sizes = floats(1, 2, 5, 6), np.array([4, 5], "int64")
     options = {"axes": [-1, 2], "keep_aspect_ratio_policy": policy}
     assert run_node("Resize", [x, None, None, sizes], 18, **options).shape[2:] == size
 
 
 def test_antialias():
-    """The filter is as wide as the shrunk part: the middle of a ramp stays a ramp."""
+    """The filter widens as the image shrinks, so that the middle of a ramp stays a ramp."""
     x = np.arange(40, dtype="float32")[None]
     sizes = np.array([1, 10], "int64")
     got = run_node("Resize", [x, None, None, sizes], 18, mode="linear", antialias=1)
@@ -138,7 +138,7 @@ def test_grid_sample_of_volumes():
 
 @pytest.mark.parametrize("align", [0, 1])
 def test_affine_grid(align):
-    """The identity gives the image's own grid, with x before y."""
+    """The identity matrix gives the image's own grid, with x before y."""
     theta = np.eye(2, 3, dtype="float32")[None]
     size = np.array([1, 1, 3, 5], "int64")
     got = run_node("AffineGrid", [theta, size], 20, known=[1], align_corners=align)

@@ -34,8 +34,8 @@ def test_text_model(name, shape):
     """Results are as close to onnxruntime's as rounding explains.
 
     A roundoff of the inputs changes the result by a measured amount. Each node rounds its own
-    results, in both implementations. So the difference is at most that amount times the nodes, if
-    the network does not amplify roundoffs of later nodes more than those of its inputs.
+    results, in both implementations. So the difference is at most that amount times the number of
+    nodes, if the network does not amplify roundoffs of later nodes more than those of its inputs.
     """
     path = str(models.find()[name])
     x = page(*shape)

@@ -14,7 +14,7 @@ from texloom.onnx.structured import takes_only_tensors
 
 _CASES = {case.name: case for case in onnx_backend.cases_of(["node"])}
 _NAMES = sorted(_CASES)
-_EVERY = 31  # a prime, so that families of cases are met at different places
+_EVERY = 31  # a prime, so that each sample takes different cases of each family
 
 
 def _known(model, arrays):
@@ -81,7 +81,7 @@ def _failure(name):
 
 _SOFTPLUS = np.array([100], "float32")  # log(1 + exp(x)) would overflow to infinity
 _QUOTIENT = [np.array([2**53 + 1]), np.array([1])]  # float64 would round the dividend
-_SOFTMAX = np.arange(24, dtype="float32").reshape(2, 3, 4)  # old opsets: over all axes but one
+_SOFTMAX = np.arange(24, dtype="float32").reshape(2, 3, 4)  # opset 11: over all axes but the first
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_sums_of_nothing():
 
 
 def test_inference_that_ends_its_process_takes_no_other_along():
-    """ONNX 1.18 crashes on a slice of an empty axis with a negative step."""
+    """ONNX 1.18 crashes on this slice of an empty axis; the next model is still inferred."""
     with ShapeInference() as inference:
         nothing = np.zeros((0, 2), "float32")
         slice_ = [nothing, *(np.array([each]) for each in (-1, -(2**62), 0, -1))]

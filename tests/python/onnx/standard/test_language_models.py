@@ -85,7 +85,7 @@ def _attention(source):
 
 def _attributes_of_attention(source, opset):
     drawn = {
-        "scale": source.of(0.25, 1.0),  # onnx.reference takes the root in float32
+        "scale": source.of(0.25, 1.0),  # exact roots: onnx.reference takes them in float32
         "is_causal": 1,
         "softcap": source.of(0.5, 3.0),
         "softmax_precision": source.of(1, 10, 11),
@@ -94,7 +94,7 @@ def _attributes_of_attention(source, opset):
     if opset > 24:
         drawn |= {name: source.of(0, 1, 2) for name in ("left_window_size", "right_window_size")}
     drawn = {name: value for name, value in drawn.items() if source.chance()}
-    if "softcap" in drawn:  # mode 0 is before the cap, which onnx.reference applies nevertheless
+    if "softcap" in drawn:  # mode 0 is before the cap, but onnx.reference applies the cap
         drawn.setdefault("qk_matmul_output_mode", 1)
     return drawn
 
@@ -104,7 +104,7 @@ def _flat(x):
 
 
 def _bounds_of_attention(source, inputs, attributes, depth, total):
-    """Errors of sums of products are errors of scores; exponentials make relative ones of them."""
+    """Return bounds: exponentials turn errors of scores, sums of products, into relative errors."""
     named_types = {1: "float32", 10: "float16"}
     precision = named_types.get(attributes.get("softmax_precision"), source.dtype)
     unit, scale = UNIT[source.dtype], attributes.get("scale", depth**-0.5)
@@ -154,7 +154,7 @@ def _rms(source):
     inputs = [source.floats(*shape), source.floats(*scale)]
     attributes = {"epsilon": 0.01} if source.chance() else {}
     attributes |= {"axis": axis} if axis != -1 or source.chance() else {}
-    count = int(np.prod(own))  # an element is at most the root of the count times the mean
+    count = int(np.prod(own))  # an element is at most sqrt(count) times their root mean square
     greatest = count**0.5 * _greatest(inputs[1])
     return Drawn(inputs, 23, [(count + 8) * UNIT[source.dtype] * greatest], attributes)
 

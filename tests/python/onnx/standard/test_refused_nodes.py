@@ -60,7 +60,7 @@ def test_a_node_is_refused_in_words(case):
 @pytest.mark.parametrize("beta", [1.0, 2.0])
 @pytest.mark.parametrize("turned", [0, 1])
 def test_a_product_over_no_elements_is_its_summand(beta, turned):
-    """A matrix product of K = 0 is zero, as onnxruntime computes it."""
+    """As in onnxruntime, a matrix product with K = 0 is zero, so that beta * C remains."""
     c = floats(4)
     a, b = np.zeros((0, 2) if turned else (2, 0), "float32"), np.zeros((0, 4), "float32")
     got = run_node("Gemm", [a, b, c], 17, beta=beta, transA=turned)
