@@ -23,7 +23,7 @@ from texloom_fuzz.workers import Lost, Workers, processors
 ROOT = Path(__file__).parents[3]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
 METAL = "metal:0" if metal_devices() else None
-PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in total, per test, and of these on a device
+PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in all; per test; per test on a device
 # ./dev test runs the first part, ./dev test --all the others.
 PARTS = [
     pytest.param(first, marks=pytest.mark.nightly if first else pytest.mark.slow)
@@ -61,7 +61,7 @@ def test_programs_of_fixed_seeds(first):
 @pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
 @pytest.mark.parametrize("first", most_at_night(range(0, 300, 100), first=1))
 def test_programs_on_metal(first):
-    """Kernels in Metal's language have the values of the interpreter; each also checks itself."""
+    """Kernels in Metal's language compute the interpreter's values; few copy unwritten memory."""
     jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]
     found = findings_of(jobs)
     assert found.kinds["right"] > 70 and found.kinds[UNWRITTEN] < 5
@@ -225,7 +225,7 @@ compute C(i < 4): float32 = B[i + 1]
 
 
 def test_reads_outside_where_nothing_is_computed():
-    """X[-1] would be B[0], which no schedule needs; a program that needs it has no values."""
+    """B[0] would read X[-1]: right if no stage reads B[0]; else the program has no values."""
     assert check(READ_OUTSIDE, []) == Outcome("right")
     needed = READ_OUTSIDE.replace("B[i + 1]", "B[i]")
     assert check(needed, []).kind == "unsound"
@@ -259,7 +259,7 @@ def test_seeded_faults_are_in_the_sources(fault):
 
 
 def test_symbols_are_what_the_call_says():
-    """Each call of a symbolic program is a separate run."""
+    """The calls of a symbolic program have arrays of different sizes."""
     text = make_case(next(s for s in range(100) if "n = te.var" in make_script(s).text())).text
     calls = calls_of(text)
     assert len(calls) > 1

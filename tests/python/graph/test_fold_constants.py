@@ -20,7 +20,7 @@ def operators(g):
 
 
 def test_a_chain_of_constants_is_one():
-    """Folding computes with the bits of the interpreter: here products and sums in float32."""
+    """A chain of operators of constants, here a product and a sum, becomes one constant."""
     g = Graph()
     x = g.input("x", (2, 3))
     a = g.constant("a", np.float32([[0.1, 0.2, 0.3]]))
@@ -51,7 +51,7 @@ def test_reductions_are_folded():
 
 
 def test_what_stays():
-    """Outputs need an operator; an operator without inputs is faster than reading a constant."""
+    """Operators of outputs stay, and operators without inputs, which are faster than constants."""
     g = Graph()
     x = g.input("x", (8,))
     c = g.constant("c", np.ones(8, "float32"))

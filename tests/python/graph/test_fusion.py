@@ -162,7 +162,7 @@ def test_pattern(pattern):
 
 
 def test_patterns_at_their_limits():
-    """Operators read two elements, a transposed square, fixed elements, or none."""
+    """Patterns are right for reads of two elements, of a transpose, of fixed elements, of none."""
     x = te.placeholder((4, 4), name="x")
     neighbors = te.compute((4, 4), lambda i, j: x[i, j] + x[i, (j + 1) % 4])
     symmetric = te.compute((4, 4), lambda i, j: x[i, j] + x[j, i])
@@ -208,7 +208,7 @@ def test_compute_functions_are_called_once():
 
 
 def test_equal_operators_are_scheduled_once(monkeypatch):
-    """A chain of four: the first reads the graph's input, the last writes the graph's output."""
+    """Of four equal operators in a chain, the inner two share one schedule."""
     made = []
 
     def counted(*arguments):
@@ -222,7 +222,7 @@ def test_equal_operators_are_scheduled_once(monkeypatch):
         (tensor,) = graph.op(name, "Relu", relu, [tensor])
     graph.output(tensor)
     graph.compile("opencl", passes=())
-    assert len(made) == 3  # reads the input; reads and writes edges; writes the output
+    assert len(made) == 3  # for the first operator, for both inner ones, for the last
 
 
 def test_convolution_with_bias_and_activation(dev):
@@ -244,9 +244,9 @@ def test_convolution_with_bias_and_activation(dev):
 
 @pytest.mark.parametrize(("rows", "pads", "launches"), [(1, (), 1), (3, (1, 1, 1, 1), 2)])
 def test_tiles_of_a_convolution_with_a_value_that_is_read_twice(dev, rows, pads, launches):
-    """The sums stay in registers although x * sigmoid(x) + z reads them twice; a border is stored.
+    """The sums stay in registers although x * sigmoid(x) + z reads them twice; padding is stored.
 
-    A convolution alone has channels last, and stores no border. The sums are integers, and only the
+    A convolution alone has channels last, and stores no padding. The sums are integers; only the
     addition can be contracted to an fma.
     """
     net = Network()
@@ -329,7 +329,7 @@ def test_kernel_of_a_reduction_that_only_the_same_thread_reads(dev):
 
 @pytest.mark.parametrize("elements", [1, 31, 67, 64, 96, 2 * 67])
 def test_numbers_of_elements(dev, elements):
-    """The elements fit one block, or a block size divides their number, or none does."""
+    """Results are right whether one block fits all elements, a block size divides them, or none."""
     net = Network()
     x, w = net.input("x", (1, 2, 1, elements)), net.constant("w", (1, 2, 1, 1))
     point = partial(conv2d, pad=0)
@@ -342,7 +342,7 @@ def test_numbers_of_elements(dev, elements):
 
 
 def test_long_chain_of_values_that_are_read_twice(dev):
-    """Inlined, the expression would have 2**30 parts; large values become local instead."""
+    """Inlining would give 2**30 terms, so fusion gives large values the scope local instead."""
     net = Network()
     value = net.input("x", (40,))
 

@@ -84,7 +84,7 @@ def test_network_computes_the_same_in_textures_buffers_and_both(dev):
     chosen = {name: set(graph.summary["nodes"].values()) for name, graph in graphs.items()}
     assert chosen == {
         "texture": {"texture", "in place"},
-        "global": {"global", "copy"},  # the parts have 31,616 bytes, no multiple of 512
+        "global": {"global", "copy"},  # a part has 31,616 bytes, no multiple of 512
         "mixed": {"texture", "global", "in place"},
     }
     assert graphs["mixed"].summary["conversions"] == [("joined", "texture", "global")]
@@ -177,7 +177,7 @@ def wide_values(x):
 
 
 def unfolded_costs(g):
-    """The costs of the nodes of a graph whose nodes have one alternative, by the model."""
+    """Return the model's costs of the nodes of a graph in which each node has one alternative."""
     model = CostModel()
     return [
         model.start_ns

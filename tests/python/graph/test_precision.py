@@ -66,7 +66,7 @@ def half(x):
 
 @pytest.mark.parametrize("scopes", ["global", "texture"])
 def test_tensors_in_memory_are_rounded(dev, scopes):
-    """A sum is written, and so are its two readers; the input and the output are float32."""
+    """A tensor in memory is rounded to float16; the input and the output of the graph are not."""
     x = matrix()
     got = run(graph_of(third, transposed, sums, tripled), dev, x, scopes=scopes)
     assert got.dtype == "float32"

@@ -22,7 +22,7 @@ def clipped(value):
 
 
 def unary(x):
-    """Read the input several times, once at each step."""
+    """Read each element of the input twice, in a product and in a maximum."""
     return te.compute(x.shape, lambda *i: clipped(x(*i) * 2.0 - tir.Max(x(*i), te.const(0.0))))
 
 

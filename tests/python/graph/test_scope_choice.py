@@ -71,5 +71,5 @@ def test_the_choice_is_as_cheap_as_integer_programming_finds(part):
         options, cost, bound = _core.choose_options(conversions, nodes, [])
         assert bound == cost, number
         assert len(options) == len(nodes)
-        # HiGHS takes 1e-6 as zero, for each of the constraints.
+        # HiGHS accepts a violation of 1e-6 in each constraint.
         assert cost == pytest.approx(least_cost(conversions, nodes), rel=1e-5), number

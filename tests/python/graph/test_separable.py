@@ -81,7 +81,7 @@ def test_one_kernel_computes_both(shape):
 
 def test_half_precision_rounds_less():
     """Shared memory between the two convolutions holds float32, and sums are float32."""
-    factor = 229  # odd, so that sums of its products, over 2048, are not float16
+    factor = 229  # odd, so that float16 cannot represent its products' sums, which exceed 2048
     g = separable((12, 12), 32, 16, factor=factor)
     joined, values = results(g, TARGET, precision="fp16")
     _, expected = results(g, "opencl")
@@ -93,7 +93,7 @@ def test_half_precision_rounds_less():
 
 
 def test_branches_are_joined_each_with_its_own():
-    """The operators of two branches are interleaved, as in cells of NASNet."""
+    """Convolutions of one branch are joined, although operators of two branches are interleaved."""
     g = Graph("branches")
     x = g.input("x", (1, 16, 8, 8))
     ends = []

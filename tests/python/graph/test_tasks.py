@@ -63,7 +63,7 @@ def test_identity_depends_on(options):
 
 
 def test_identity_depends_on_storages():
-    """The first Relu reads an input of the graph, the last one writes an output."""
+    """Equal operators differ in identity if one reads an input and another writes an output."""
     first, _, last = tasks()
     assert (first.operands, last.operands) == (["row_major", "any"], ["any", "row_major"])
     assert first.computation == last.computation and first.identity != last.identity

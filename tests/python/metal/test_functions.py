@@ -134,7 +134,7 @@ def test_error_of_one_argument(library, name):
 def test_error_of_two_arguments(library, name):
     rng = np.random.default_rng(1)
     x, y = (rng.integers(0, 2**32, 1_000_000, dtype=np.uint32).view(np.float32) for _ in "xy")
-    # Half of the pairs are of one magnitude, and some are equal.
+    # In half of the pairs, the numbers are close to each other; some are equal.
     bits = x.view(np.uint32)[::2] ^ rng.integers(0, 2**12, x.size // 2, dtype=np.uint32)
     y[::2] = bits.view(np.float32)
     y[::64] = x[::64]

@@ -46,7 +46,7 @@ WORDS = {
 
 
 def loop_of_products(source):
-    """Return the outermost loop that multiplies most, with the loops in it."""
+    """Return the outermost loop with the most products, including its inner loops."""
     loops = re.findall(r"^  for \(.*?^  \}", source, re.DOTALL | re.MULTILINE)
     return max(loops, key=lambda loop: loop.count("fma("))
 

@@ -192,7 +192,7 @@ def test_bfloat16_is_stored_from_version_3_1_on():
     s = te.create_schedule(y.op)
     s[y].bind(y.op.axis[0], te.thread_axis(BLOCK))
     (source,) = sources(s, [x, y], "metal -msl=3.1")
-    # Each operation is rounded; memory rounds the last one.
+    # Each operation's result is rounded; the store rounds the last result.
     assert (
         "Y[blockIdx_x * 4 + j] = bfloat(float(bfloat(float(X[blockIdx_x * 4 + j]) * "
         "float(X[blockIdx_x * 4 + j]))) + float(X[blockIdx_x * 4 + j]));"

@@ -48,7 +48,7 @@ def xcrun(tmp_path, monkeypatch):
 
 
 def times(factor):
-    """A node whose kernel multiplies."""
+    """A node whose kernel multiplies by the factor."""
     return lambda x: te.compute(x.shape, lambda i: x[i] * te.const(factor, "float32"), name="Y")
 
 

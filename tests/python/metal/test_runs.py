@@ -260,6 +260,6 @@ def test_text_models_run(name, shape, storage):
     x = np.random.default_rng(0).random(shape, "float32")
     (got,) = tvm.compile(file, target=target, **given).run({"x": x}, device).values()
     (want,) = tvm.compile(file, **given).run({"x": x}).values()
-    # About 60 layers, each of sums of up to 2,000 products: roundings add up as their root.
+    # About 60 layers of sums of up to 2,000 products: errors grow as the root of their number.
     bound = 60 * 2000**0.5 * np.finfo("float32").eps
     assert np.abs(got - want).max() <= bound * np.abs(want).max()

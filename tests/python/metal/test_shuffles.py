@@ -65,7 +65,7 @@ def source_of_equal_results(s, args, metal, x):
 
 
 def counts(source):
-    """Return the numbers of barriers, shuffles between neighbors, and shuffles of results."""
+    """Return the numbers of barriers, of simd_shuffle_down, and of simd_shuffle."""
     return tuple(
         len(re.findall(pattern, source))
         for pattern in (r"_barrier\(", r"simd_shuffle_down\(", r"simd_shuffle\(")
@@ -79,7 +79,7 @@ def test_sums_of_any_number_of_threads(metal, count):
     s[b].bind(inner, thread())
     source = source_of_equal_results(s, [x, b], metal, values((ROWS, count * 2), "float32"))
     width = WIDTHS[DEVICES.index(metal[0])]
-    in_memory, left = 0, count  # halvings in memory until one SIMD-group is left
+    in_memory, left = 0, count  # halve in memory until one SIMD-group is left
     while left > width:
         left, in_memory = (left + 1) // 2, in_memory + 1
     shuffles = (left - 1).bit_length()

@@ -41,7 +41,7 @@ def integers(*shape, seed=0):
 
 
 def expected(x, weight, bias, stride, groups):
-    """Return the convolution with the padding that keeps the size, in the rank of the arrays."""
+    """Return the convolution of arrays of any rank, with the padding that keeps the size."""
     rank = x.ndim - 2
     kernel = weight.shape[2:]
     padded = np.pad(x, [(0, 0), (0, 0), *((k // 2, k // 2) for k in kernel)])
@@ -106,7 +106,7 @@ class Layer:
 
 
 def run(spatial, channels, kernel, stride, tile):
-    """Compute a layer with a tile; return the result and the exact one."""
+    """Compute a layer with a tile; return its result and the exact result."""
     layer = Layer(spatial, channels, kernel, stride)
     s = te.create_schedule(layer.output.op)
     kept = (layer.output.op, layer.sums.op, layer.sums.op.input_tensors[0].op)
@@ -127,7 +127,7 @@ def run(spatial, channels, kernel, stride, tile):
         ((14, 14), (64, 32), (1, 1), 1, ConvolutionTile((1, 7), 4, (1, 2, 8))),
         ((14, 14), (64, 32), (3, 3), 2, ConvolutionTile((1, 7), 4, (1, 1, 8), 4, keep_rows=True)),
         ((14, 14), (64, 32), (3, 3), 1, ConvolutionTile((2, 7), 8, (1, 1, 4), 1, 2)),
-        # The slices divide the elements of the first tile, not its vectors; of the second, neither.
+        # The slices divide the first tile's elements, not its vectors; in the second, neither.
         ((7, 5), (64, 32), (1, 1), 1, ConvolutionTile((1, 2), 4, (1, 1, 8), 8)),
         ((14, 14), (64, 256), (3, 3), 1, ConvolutionTile((1, 7), 4, (1, 1, 16), 16)),
         # No extent of the tile divides the output's extent.
@@ -189,7 +189,7 @@ def test_a_shape_without_a_tile_is_row_major():
 @pytest.mark.parametrize(
     ("spatial", "channels", "kernel", "stride"),
     [
-        # 1 x 1 windows: all pixels are one row with stride 1, but not with stride 2.
+        # 1 x 1 windows: with stride 1, all pixels form one row; with stride 2, they do not.
         ((14, 14), (64, 32), (1, 1), 1),
         ((7, 5), (64, 24), (1, 1), 1),
         ((13, 13), (20, 28), (1, 1), 2),

@@ -117,7 +117,7 @@ def test_max_pooling(run):
 
 
 def test_masked_softmax(run):
-    """A row of minus infinities is NaN, as exp(-inf - -inf) is; in others it gives exact zeros."""
+    """A row of minus infinities gives NaN, as exp(-inf - -inf) does; other rows get exact zeros."""
     x, peak = reduced(ops.maximum, "float32")
     k = te.reduce_axis((0, COLUMNS), name="l")
     e = te.compute(x.shape, lambda i, j: te.exp(x[i, j] - peak[i]), name="E")

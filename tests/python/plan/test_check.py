@@ -192,7 +192,7 @@ def test_bound_above_the_plan():
 @pytest.mark.parametrize(
     "items, texels",
     [
-        ([0, 1, 2, 3], 13),  # the plan's own partition has 12
+        ([0, 1, 2, 3], 13),  # the plan's own partition has 12 texels
         ([0, 1, 3], 12),  # without item 2, items 0 and 3 share an image: 11
         ([0, 2, 3], 12),
         ([1, 2, 3], 12),
