@@ -34,7 +34,7 @@ def scaled(shape=("N", 3, "H", "W")):
 
 
 def expected(x):
-    return x * SCALE + x  # small integers and halves: exact
+    return x * SCALE + x  # exact for small integers and halves
 
 
 def pixels(height, width):

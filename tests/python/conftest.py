@@ -17,7 +17,7 @@ os.environ["TEXLOOM_DEBUG"] = "1"  # check the program after every pass, not onl
 os.environ["TEXLOOM_CACHE_DIR"] = ""  # kernels of earlier runs are not used
 
 
-HANGS = 300  # seconds; the longest test takes 50 on two cores, and more beside other work
+HANGS = 300  # seconds; the longest test takes 50 on two cores that do nothing else
 # Files and folders whose tests take over half of the time of all tests together: ./dev check leaves
 # them to ./dev test, as if each test were marked `slow`.
 SLOW = (

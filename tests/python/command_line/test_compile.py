@@ -170,7 +170,7 @@ def test_values_of_inputs_become_constants(folder, capsys):
 
 
 def test_all_that_is_unsupported_is_listed_at_once(folder, capsys):
-    """The list has nodes after unsupported nodes, too, and nodes with errors of other kinds."""
+    """The list includes nodes after unsupported nodes, and nodes with errors of other kinds."""
     nodes = [
         helper.make_node("Foo", ["x"], ["a"], name="first", domain="my"),
         helper.make_node("Foo", ["a"], ["b"], name="second", domain="my"),

@@ -40,7 +40,7 @@ def test_doctor(capsys):
 
 
 def test_doctor_shows_the_folder_of_compiled_kernels(tmp_path, monkeypatch, capsys):
-    """The folder is in the user's caches, unless TEXLOOM_CACHE_DIR is set; if empty, it is off."""
+    """The default folder is in the user's caches; an empty TEXLOOM_CACHE_DIR turns caching off."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
     assert f"  cache  {tmp_path}/texloom, 0 MiB of at most 256\n" in succeeds(capsys, "doctor")

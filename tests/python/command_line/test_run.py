@@ -24,7 +24,7 @@ def test_a_model_runs_without_a_package(folder, capsys):
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_pictures(folder, capsys, layout):
-    """Pixels become 0 to 1, then --mean and --std apply by channel; the shape gives the layout."""
+    """Pixels are scaled to [0, 1], then by --mean and --std; the input's shape gives the layout."""
     from PIL import Image
 
     picture = pixels(5, 7)
@@ -37,7 +37,7 @@ def test_pictures(folder, capsys, layout):
     succeeds(capsys, "run", "p.onnx", "--input", "x=photo.png", "--output-dir", "out", *arguments)
     want = 2 * (picture[..., ::-1] / 255.0 - means) / std
     want = want.transpose(2, 0, 1)[None] if layout == "NCHW" else want[None]
-    np.testing.assert_allclose(np.load("out/y.npy"), want, rtol=0, atol=2**-21)  # 4 roundings of <4
+    np.testing.assert_allclose(np.load("out/y.npy"), want, rtol=0, atol=2**-21)  # 4 roundings, <4
 
 
 def test_pictures_are_resized_to_the_input(folder, capsys):

@@ -51,7 +51,7 @@ def test_good_indices(dev, scope):
 @pytest.mark.parametrize("scope", ["", "texture"])
 @pytest.mark.parametrize("bad", [-1, 8, 2**31 - 1, -(2**31)])
 def test_index_from_memory(dev, bad, scope):
-    """The check is along the user's axis: 8 would still be in the buffer, in the next row."""
+    """Each axis is checked: index 8 leaves its row of 8, although it stays in the buffer."""
     z = np.zeros(16, "int32")
     z[5] = bad
     with pytest.raises(tvm.TVMError) as error:
@@ -69,7 +69,7 @@ def test_index_that_is_cut_to_32_bits(dev):
 
 
 def test_the_access_is_left_out(dev):
-    """The value read is zero; the function can be called again."""
+    """A read out of bounds gives zero, and the function can be called again."""
     s, args = gather()
     function = tvm.build(s, args, checked=True)
     z = np.arange(16, dtype="int32")
@@ -82,7 +82,7 @@ def test_the_access_is_left_out(dev):
 
 
 def test_guarded_access_is_tested_where_it_is_evaluated(dev):
-    """A guard prevents the error only if it excludes the indices outside."""
+    """A guard prevents the error only if it excludes all indices that are out of bounds."""
     x = te.placeholder((10,), "float32", name="X")
     z = te.placeholder((16,), "int32", name="Z")
 
@@ -120,7 +120,7 @@ def test_wrong_guard_without_indices_from_memory(dev):
 
 
 def test_index_into_an_index(dev):
-    """The inner read is skipped and gives the index 0."""
+    """An inner read out of bounds is skipped, and gives the index 0 to the outer read."""
     x = te.placeholder((4,), "float32", name="X")
     z = te.placeholder((4,), "int32", name="Z")
     y = te.compute((4,), lambda i: x[z[z[i]]], name="Y")
@@ -132,7 +132,7 @@ def test_index_into_an_index(dev):
 
 @pytest.mark.parametrize("of", ["first", "second", "third"])
 def test_each_index_of_values_that_are_updated_together(dev, of):
-    """The first value must be kept until the others, whose reads are checked, are computed."""
+    """Each value's index is checked; none is updated before all of them are computed."""
     n, m = 4, 8
     x = te.placeholder((16,), "float32", name="X")
     at = {name: te.placeholder((n, m), "int32", name=name) for name in ("first", "second", "third")}
@@ -162,7 +162,7 @@ def test_each_index_of_values_that_are_updated_together(dev, of):
 
 
 def test_what_is_proven_costs_nothing():
-    """Guards that lowering inserted are not checked again: the kernels are the same."""
+    """Reads that lowering has guarded get no checks: checked=True gives the same kernels."""
     x = te.placeholder((50, 7), name="X")
     k = te.reduce_axis((0, 7), name="k")
     y = te.compute((50,), lambda i: te.sum(x[i, k], axis=k), name="Y")
@@ -187,7 +187,7 @@ def test_checked_is_an_attribute_of_the_target():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_random_programs(dev, monkeypatch, seed):
-    """Random programs stay inside their tensors: no report, and values as without checks."""
+    """Checks report nothing in random programs, which stay in bounds, and change no value."""
     monkeypatch.setattr(check, "build", functools.partial(tvm.build, checked=True))
     assert not check.check(text_of(seed), [dev]).failed
 
@@ -209,7 +209,7 @@ def test_an_extent_that_each_call_gives(dev):
 
 
 def test_a_checked_function_is_not_stored(tmp_path):
-    """A file cannot store the lines; a function without checks is stored like any other."""
+    """A checked function cannot be saved, because a file stores no lines of the script."""
     s, args = gather()
     with pytest.raises(tvm.TVMError, match="TL5012.*a checked function cannot be saved"):
         tvm.build(s, args, checked=True).export_library(tmp_path / "gather.tlp")

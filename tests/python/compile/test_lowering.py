@@ -88,7 +88,7 @@ def test_attached_reduction_is_copied_out(dev):
     s[r].compute_at(s[y], s[y].op.axis[0])
     rows = VALUES.max(1)
     got = called(dev, s, [x, r, y], VALUES)
-    np.testing.assert_array_equal(got[0], [*rows[:9], 7])  # nobody reads the last row
+    np.testing.assert_array_equal(got[0], [*rows[:9], 7])  # Y does not read the last row
     np.testing.assert_array_equal(got[1], rows[:8] + rows[1:9])
 
 

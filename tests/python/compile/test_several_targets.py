@@ -70,7 +70,7 @@ def test_a_function_is_the_variant_for_its_device(tmp_path, targets):
 
 
 def test_a_variant_that_no_device_gets_is_told(tmp_path):
-    """Both variants are for the same devices, so all devices get the first variant."""
+    """If two variants are for the same devices, a warning says that no device gets the second."""
     (tmp_path / "chain.tl").write_text(CHAIN)
     given = ["--target=opencl", "--target=opencl -contract=0"]
     command = [PROGRAM, tmp_path / "chain.tl", *given, "-o", tmp_path / "chain.tlp"]

@@ -160,22 +160,22 @@ def test_a_model_has_no_negative_coefficients():
 
 
 def test_costs_of_launches_add_up_to_the_time_of_the_network():
-    # Two runs of three launches, with gaps of 5 between them.
+    # Two runs of three launches; gaps of 5 are between the launches.
     begins = np.array([[0.0, 15, 40], [65, 80, 105]])
     ends = np.array([[10.0, 35, 60], [75, 100, 125]])
-    # The total is close to the sum with gaps, as on a processor: gaps count.
+    # The total is close to the sum of launches and gaps, as on a CPU: gaps count.
     stamped, times = _launch_times(begins, ends, 62.5, 0.0)
     np.testing.assert_allclose(times[1], [15, 25, 25] * np.array(62.5 / 62.5), rtol=0.2)
     assert np.median(times, axis=0).sum() == pytest.approx(62.5)
     assert stamped == pytest.approx(62.5)
-    # The total is less than the sum without gaps: each launch is shortened by the same time.
+    # The total is less than the sum of the launches: each launch is shortened by the same time.
     stamped, times = _launch_times(begins, ends, 35.0, 0.0)
     assert stamped == 50
     np.testing.assert_allclose(times, [[5, 15, 15]] * 2)
     # A launch that ends before the previous launch ends also gets a positive time.
     _, times = _launch_times(begins, np.array([[50.0, 35, 60], [115, 100, 125]]), 60.0, 0.0)
     assert (times > 0).all() and np.median(times, axis=0).sum() == pytest.approx(60)
-    # No launch takes less than the host needs for one.
+    # No launch takes less than the host needs to launch a kernel.
     _, times = _launch_times(begins, ends, 35.0, 8.0)
     np.testing.assert_allclose(times, [[8, 15, 15]] * 2)
 

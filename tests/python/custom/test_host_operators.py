@@ -159,12 +159,12 @@ def test_a_function_may_call_operators(device):
         plus()(other, result, n=1)
 
     calls(*pair(device))
-    device.sync()  # the function has called the other operator
+    device.sync()  # waits for the function, which calls the other operator
     device.sync()
     assert np.array_equal(result.numpy(), VALUES + 1)
 
 
-# The function's array and the tensor would have different sizes.
+# After a resize, the function's array and the tensor would differ in size.
 def test_a_function_may_not_resize(device):
     @custom.host_operator("test::resizes", {"x": "read", "y": "write"})
     def resizes(x, y):
@@ -341,7 +341,7 @@ def test_a_function_must_take_what_is_declared():
     assert "def f(x, y, n)" in str(raised.value)
 
 
-# If arguments were passed by position, x would silently become y.
+# Other names are refused: if arguments were passed by position, x would silently become y.
 def test_parameters_have_the_names_of_the_arguments(device):
     declared = custom.host_operator("test::f", {"x": "read", "y": "write"})
     for function in (lambda y, x: None, lambda a, b: None):

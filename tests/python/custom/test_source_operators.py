@@ -36,7 +36,7 @@ def test_a_source_kernel_over_textures(dev):
     assert op.shapes(("float16", (2, 5))) == [("float16", (2, 5))]
 
 
-# y is a rectangle of a larger image.
+# A write outside of y is found even if it is inside the larger image that holds y.
 def test_writes_outside_of_a_tensor_are_found(dev):
     x = nd.array(VALUES, dev, "texture")
     y = nd.empty((3, 3, 4), "float32", dev, "texture", origin=(1, 1), image=(6, 6))
@@ -147,7 +147,7 @@ def test_a_file_that_is_absent(tmp_path):
 
 @pytest.mark.parametrize("call", ["__call__", "checked"])
 def test_a_source_operator_writes_only_arrays_of_its_shapes(call):
-    """The operator's body would write past the end of a smaller array."""
+    """A smaller array is refused, because the operator's body would write past its end."""
     op = custom.source_operator(
         "test::copied",
         {"x": "read buffer", "y": "write buffer"},

@@ -37,7 +37,7 @@ def run_dev(folder, *words):
 
 @pytest.mark.parametrize("words", [*([each] for each in COMMANDS), ["fuzz", "texts"]], ids=" ".join)
 def test_help_sets_nothing_up(tmp_path, words):
-    """In an otherwise empty folder, ./dev creates nothing."""
+    """With --help, ./dev creates nothing in its folder."""
     copy_dev(tmp_path)
     done = run_dev(tmp_path, *words, "--help")
     assert done.returncode == 0, done.stderr
@@ -47,7 +47,7 @@ def test_help_sets_nothing_up(tmp_path, words):
 
 @pytest.mark.parametrize("words", [["bench", "networks"], ["bench"], ["metal-report"], ["demo"]])
 def test_help_before_the_module_is_built(tmp_path, words):
-    """Programs that import texloom are not asked for their options while it cannot be imported."""
+    """Before texloom is built, ./dev does not run programs that import it for their options."""
     copy_dev(tmp_path)
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "python").symlink_to(sys.executable)
@@ -57,7 +57,7 @@ def test_help_before_the_module_is_built(tmp_path, words):
 
 
 def test_check_says_with_what_it_compares(tmp_path):
-    """No run has passed in a fresh clone, so it does not speak of one."""
+    """./dev check compares with main until a run has passed, then with the last run that passed."""
     git = ["git", "-c", "user.name=n", "-c", "user.email=e@x", "-C", str(tmp_path)]
     (tmp_path / "tests").mkdir()
     for name in ("changes.py", "layering.py", "CMakeLists.txt"):

@@ -79,7 +79,7 @@ def test_a_corpus_is_read_as_it_was_written(tmp_path):
 
 
 def test_programs_of_tests(tmp_path):
-    """Each program occurs once, without comments, for the targets of its RUN lines and more."""
+    """Each program occurs once, without comments; its targets include those of its RUN lines."""
     lit = tmp_path / "tests/lit/passes"
     lit.mkdir(parents=True)
     (lit / "a.tl").write_text(

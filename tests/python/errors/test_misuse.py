@@ -240,9 +240,9 @@ def test_junk_in_every_argument(call):
 
 
 def test_no_object_is_empty():
-    """Python can create an object without the value that its methods read."""
+    """No class creates an object without the value that its methods read."""
     for kind in [value for value in vars(_core).values() if isinstance(value, type)]:
-        if kind is not _core._Graph:  # a graph can be made from a text, its name
+        if kind is not _core._Graph:  # a text makes a graph of that name
             # A target can be made from a text; a text that names no target gives a diagnostic.
             with pytest.raises(tvm.TVMError if kind is _core.TargetValue else TypeError):
                 kind.__new__(kind, "junk")

@@ -90,7 +90,7 @@ def problem_of(function, args, options):
         if len(diagnostic.help) < 10:
             return f"{args} {options}: no way out: {diagnostic.help!r}"
     except IndexError:
-        pass  # Python's own error for a number beyond the end
+        pass  # Python's own error for an index past the end
     except Exception as error:
         return f"{args} {options}: {error!r}"
     return None

@@ -68,7 +68,7 @@ def test_conv2d_of_float16_sums_in_float32(storage, dev):
     assert output.dtype == np.float16
     exact = conv2d_reference(data, weight)
     bound = conv2d_error_bound(data, weight)
-    rounding = 2.0**-11 * (np.abs(exact) + bound)  # rounds the float32 sum to float16
+    rounding = 2.0**-11 * (np.abs(exact) + bound)  # of the float32 sum to float16
     assert np.all(np.abs(output - exact) <= bound + rounding)
 
 
@@ -121,7 +121,7 @@ def test_packing_keeps_values_and_fills_with_zeros():
 @pytest.mark.parametrize(
     ("data", "weight", "arguments", "message"),
     [
-        ((1, 2, 8, 8, 4), (1, 4, 3, 3, 4), {}, "are not"),  # eight channels meet four
+        ((1, 2, 8, 8, 4), (1, 4, 3, 3, 4), {}, "are not"),  # data of 8 channels, weights of 4
         ((1, 2, 8, 8, 2), (1, 8, 3, 3, 4), {}, "are not"),
         ((2, 8, 8, 4), (1, 8, 3, 3, 4), {}, "4 axes instead of 5"),
         ((1, 2, 8, 2, 4), (1, 8, 3, 5, 4), {}, "larger than"),

@@ -171,7 +171,7 @@ def test_nothing_is_cut_off_or_overlaps():
 
 
 def test_of_a_lowered_program():
-    """Without its schedule, the kernels' loops give the same traffic."""
+    """The loops of a lowered program give the same traffic as its schedule."""
     s, args = matmul(shared=False)
     lowered = texloom.parse(str(texloom.lower(s, args)))
     assert traffic(texloom.show(lowered)) == traffic(texloom.show(s, args))
@@ -244,7 +244,7 @@ def test_command_draws_a_text(tmp_path, capsys):
 
 
 def test_command_imports_modules_beside_the_script(tmp_path, capsys):
-    """Modules beside the script are imported, as ``python script.py`` does, from any folder."""
+    """Modules beside the script can be imported, as under ``python script.py``, from any folder."""
     (tmp_path / "beside_the_script.py").write_text(SCRIPT, encoding="utf-8")
     before = list(sys.path)
     assert run_main(tmp_path, capsys, "from beside_the_script import s\n")[0] == 0

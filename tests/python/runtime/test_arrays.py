@@ -180,7 +180,7 @@ def test_rows_of_different_lengths():
 
 
 def test_numbers_of_devices():
-    """Any whole number from 0 is valid for every kind, whether or not the device exists."""
+    """Any device number from 0 is valid for every kind, whether or not the device exists."""
     assert tvm.cpu(np.int64(1)).device_id == 1 and not tvm.opencl(1000).exist
     for make in (tvm.cpu, tvm.cuda, tvm.metal, tvm.vulkan, tvm.opencl, tvm.cl):
         for junk in ("x", -1, 1.0, None, 2**70):

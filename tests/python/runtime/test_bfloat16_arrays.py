@@ -63,7 +63,7 @@ for refused in (lambda: array.copyto(tvm.cpu()), lambda: tvm.nd.empty((2,), "bfl
 
 
 def run_alone(program: str) -> None:
-    """Run a program in a process of its own, as a dtype that a library adds stays registered."""
+    """Run a program in its own process, because a dtype that a library adds stays registered."""
     subprocess.run([sys.executable, "-c", program], check=True, timeout=100)
 
 

@@ -33,7 +33,7 @@ def test_memory_is_kept_by_each_side():
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float16", "float64"])
 def test_strides_and_dtypes(dtype):
-    """Non-contiguous arrays are shared as they are."""
+    """Non-contiguous arrays are shared without a copy, with their strides."""
     base = np.arange(24).reshape(4, 6).astype(dtype)
     for view in (base.T, base[::2, 1::3], base[::-1]):
         ours = tvm.nd.from_dlpack(view)

@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 from blocks import run as run_blocks  # noqa: E402
 
-BUILD = ROOT / "build/release"  # built by GCC, as users do
+BUILD = ROOT / "build/release"  # built by GCC, as users' programs are
 MAX_BYTES = 3 << 19  # 1.5 MiB
 # The C and C++ libraries and their parts; older systems have separate dl and pthread.
 SYSTEM_LIBRARIES = {"libc", "libstdc++", "libm", "libgcc_s", "libdl", "libpthread"}
@@ -141,7 +141,7 @@ def read_picture(file):
 
 def test_program_runs_a_package_on_a_picture(program, package, tmp_path):
     pixels = np.random.default_rng(1).integers(1, 256, (HEIGHT, WIDTH, 3), np.uint8)
-    pixels[0, 0] = 255  # the first byte of the pixels is not a blank
+    pixels[0, 0] = 255  # so that the pixels do not begin with a blank
     write_picture(tmp_path / "in.ppm", pixels)
     out = run(program, package, tmp_path / "in.ppm", tmp_path / "out.ppm")
     assert f"out.ppm: turned of {WIDTH} x {HEIGHT} pixels" in out
@@ -275,7 +275,7 @@ def test_program_is_small_and_needs_system_libraries_alone(program):
 def test_headers_are_whole(tree, tmp_path):
     """Each installed header compiles, with only installed and standard headers.
 
-    A header includes no {fmt}, and no file of the user that has the name of a checkout's header.
+    No header includes {fmt}, or a file of the user that is named like a header of the checkout.
     """
     headers = tree / "include"
     ours = sorted(headers.rglob("*.h"))
@@ -322,7 +322,7 @@ bool has_devices() {
 
 
 def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
-    """The library's user has headers of the same names and its own {fmt}; builds use these."""
+    """The library exports no {fmt}; it includes its own {fmt} and its own headers of our names."""
     for name, text in {
         "CMakeLists.txt": LIBRARY + "target_include_directories(library PRIVATE own)\n",
         "library.cc": LIBRARY_SOURCE,

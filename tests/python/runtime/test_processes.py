@@ -77,7 +77,7 @@ def test_exit_with_daemon_threads(call):
 
 
 def test_devices_are_not_for_forked_processes():
-    """A forked child gets an error, as it would wait for threads that only the parent has."""
+    """A forked child gets an error, because only the parent has the threads it would wait for."""
     status, output, errors = child("""
         f = scaled(); f(x, y); y.numpy()
         if (process := os.fork()) == 0:
@@ -135,7 +135,7 @@ def test_interrupted_while_building():
 
 
 def test_interrupted_while_waiting():
-    """Ctrl-C interrupts waiting for a long kernel; the device may go on, Python continues."""
+    """Ctrl-C interrupts waiting for a long kernel: Python continues, and the device may go on."""
     status, output, errors = child("""
         tvm.runtime.show_notices(True)
         f = scaled(work=30_000_000)
@@ -196,7 +196,7 @@ def test_interrupted_twice():
         tvm.runtime.show_notices(True)
         f = scaled(work=30_000_000)
         f(x, y)
-        for seconds in (0.5, 3):  # daemons, for which the end of Python does not wait
+        for seconds in (0.5, 3):  # daemon threads, for which Python does not wait when it ends
             timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
             timer.daemon = True
             timer.start()

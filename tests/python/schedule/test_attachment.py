@@ -301,7 +301,7 @@ def test_scope_is_readable_whatever_the_stage_is_attached_to():
     _, p, q, y, s = three_stages()
     s[q].compute_inline()
     s[p].compute_at(s[q], q.op.axis[0])
-    assert s[p].scope == ""  # no loop determines it
+    assert s[p].scope == ""  # no loop determines the scope
     s[q].compute_at(s[y], y.op.axis[0])
     assert s[p].scope == "shared"
     s[q].compute_at(s[p], p.op.axis[0])

@@ -169,7 +169,7 @@ def test_set_scope_makes_a_stage_a_texture(run):
 
 
 def test_intermediate_tensor_as_argument(run):
-    """A tensor that the caller names is stored for the caller in full."""
+    """A tensor among the arguments is stored in full, even if its readers need only a part."""
     x = te.placeholder((6, 8), name="X")
     p = te.compute((6, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((3, 8), lambda i, j: p[i, j] + 1, name="Y")

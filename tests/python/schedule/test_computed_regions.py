@@ -83,7 +83,7 @@ def test_points_that_are_computed():
     ],
 )
 def test_indices_whose_intervals_do_not_tell(index):
-    """Intervals of these indices decide nothing, so a search finds a point that reads outside."""
+    """Where intervals of an index decide nothing, a search finds a point that reads outside."""
     a = te.placeholder((16,), name="A")
     b = te.compute((16,), lambda i: a[index(i)], name="B")
     s = te.create_schedule(b.op)

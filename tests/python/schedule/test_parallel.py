@@ -103,7 +103,7 @@ def test_the_number_of_blocks_may_be_symbolic(processor):
 
 
 def test_a_gpu_needs_threads():
-    """Without threads, the error is at the line of parallel(); with threads, the loop is serial."""
+    """Without bound threads, the error is at the line of parallel(); else, the loop is serial."""
     x, y, s = doubled()
     i, j, _ = s[y].op.axis
     s[y].parallel(i)  # this line

@@ -88,7 +88,7 @@ def test_fragments_of_shared_tiles(run, tile):
 
 
 def test_one_barrier_for_each_tile():
-    """Without the pipeline, a tile needs two: before it is read, and before it is refilled."""
+    """Without the pipeline, a tile needs two barriers: before its reads and before its refill."""
 
     def barriers(pipelined):
         s, tensors, total, (ko, _) = scaled_sums(16, 64, 8)

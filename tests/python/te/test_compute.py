@@ -220,7 +220,7 @@ def test_several_outputs_are_not_inlined():
 
 
 def test_values_of_different_reductions_are_refused():
-    """The error comes when the compute is written."""
+    """te.compute itself raises the error."""
     x, k = te.placeholder((4, 6), name="X"), te.reduce_axis((0, 6), name="k")
     for function in (
         lambda i: (te.sum(x[i, k], axis=k), te.max(x[i, k], axis=k)),
@@ -259,7 +259,7 @@ VALUES = np.random.default_rng(4).integers(-5, 5, size=(5, 9)).astype("float32")
 
 @pytest.mark.parametrize("how", ["plain", "split", "unroll", "local", "reorder"])
 def test_argmax(run, how):
-    """A tuple reducer combines a tuple of tensors together."""
+    """A tuple reducer finds the largest value and its position, under any schedule."""
     x, (where, value) = argmax_of()
     assert (where.dtype, value.dtype) == ("int32", "float32")
     reduction = where.op.body[1]

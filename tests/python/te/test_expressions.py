@@ -222,7 +222,7 @@ def test_bits_of_a_float():
     ],
 )
 def test_call_pure_extern(run, name, reference):
-    """OpenCL C functions are called by name; the device determines the precision of native ones."""
+    """OpenCL C functions are called by name; the precision of native functions is the device's."""
     result = elementwise(run, lambda x: tir.call_pure_extern("float32", name, x), VALUES)
     np.testing.assert_allclose(result, reference(VALUES), rtol=1e-3)
     x = te.placeholder((4,), name="X")

@@ -81,7 +81,7 @@ def test_values_that_a_call_gives(run, values):
 
 
 def test_elements_between_parts(run):
-    """In any order, an element is an input while inputs are missing, and a scalar afterwards."""
+    """Inputs and scalars may alternate; an element is an input only while inputs are missing."""
     a = te.placeholder((5, 8), "int32", name="A")
     f = scaled(4, "int32")
     c = te.compute((5, 4), lambda i: f(i * i, a[i, 0:4], i + 3), name="C")
@@ -98,7 +98,7 @@ def test_elements_between_parts(run):
 
 
 def test_loop_that_runs_once(run):
-    """The loop's variable is zero, so an expression of a scalar may fold equally on both sides."""
+    """The loop's variable is zero, so scalars may fold in the stage and in the intrinsic."""
     a = te.placeholder((1, 8), "int32", name="A")
     c = te.compute((1, 8), lambda i, j: a[i, j] * (i + 1) + i, name="C")
     s = te.create_schedule(c.op)
@@ -115,7 +115,7 @@ def test_constants_that_fold(run, values):
     """A multiplication by one or an addition of zero leaves no scalar."""
     a = te.placeholder((4, 4), "int32", name="A")
     f = scaled(4, "int32")
-    if values[0] == 0:  # the input folds away
+    if values[0] == 0:  # x * 0 folds, so the intrinsic does not read x
         with pytest.raises(ValueError, match="does not read each of its inputs"):
             te.compute((4, 4), lambda i: f(a[i, 0:4], *values), name="C")
         return

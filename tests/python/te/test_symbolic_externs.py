@@ -216,7 +216,7 @@ def test_barriers_between_threads_of_symbolic_rows(dev):
 
 
 def test_declared_buffers_of_symbolic_shapes(dev):
-    """An extern and arguments use declared buffers; their stride variables get compact values."""
+    """An extern and arguments use declared buffers, whose stride variables get compact strides."""
     n, m = te.var("n"), te.var("m")
     x = te.placeholder((n, m), name="X")
 

@@ -66,7 +66,7 @@ def test_comparisons_are_bool():
 
 
 def test_integer_constants_fold():
-    """Arithmetic of constants folds, as scripts compute extents with it and read `.value`."""
+    """Arithmetic of constants folds: scripts compute extents with it and read `.value`."""
     h, k, p, s = (te.const(n) for n in (56, 3, 1, 2))
     out = (h - k + 2 * p) // s + 1
     assert out.value == 28

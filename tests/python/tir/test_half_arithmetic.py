@@ -115,8 +115,8 @@ def test_device_without_half_arithmetic_refuses_it(dev):
 @pytest.mark.parametrize("scope", [None, "texture"])
 @pytest.mark.parametrize("name", [*EXACT, *FUNCTIONS])
 def test_half_and_float32_give_the_same_bits(dev, name, scope):
-    """Rounding to float32 and then to half gives the nearest half, as float32 has twice the digits
-    of half plus two (Figueroa, 1995); both versions compute FUNCTIONS in float32."""
+    """Rounding to float32 and then to half gives the nearest half, because float32 has twice the
+    digits of half plus two (Figueroa, 1995); both versions compute FUNCTIONS in float32."""
     if not tvm.target.Target.from_device(dev).attrs["float16_arithmetic"]:
         pytest.skip("the device has no half arithmetic")
     function = {**EXACT, **FUNCTIONS}[name]
