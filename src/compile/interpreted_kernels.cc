@@ -36,7 +36,7 @@ Status guarded(StatusCode code, const F& run) {
   }
 }
 
-// The interpreter's copy of a range of bytes, or of rows of them, for one launch.
+// The interpreter's copy, for one launch, of a range of bytes or of rows of bytes.
 class Shadow {
  public:
   Shadow(const ir::BufferNode& buffer, const host::BufferArgument& argument)

@@ -20,9 +20,9 @@ struct Assembly {
   runtime::LaunchPlan plan;
   std::vector<std::optional<std::uint32_t>> nodes;      // indexed by outermost step
   std::vector<std::size_t> invocations;                 // by outermost step
-  std::vector<std::string> signatures;                  // indexed by invocation; "" for a call
+  std::vector<std::string> signatures;                  // by invocation; "" for an OperatorCall
   std::vector<std::optional<runtime::TensorRef>> refs;  // indexed by tensor
-  std::vector<std::size_t> storages;  // for each tensor, the storage of its `refs`
+  std::vector<std::size_t> storages;  // indexed by tensor: the storage in which `refs` has it
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // the constants of the plan
 };
 

@@ -11,8 +11,9 @@
 //    more.
 // 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
 //    image have origins; other textures have none (graph/image_use.h).
-// 5. The temporaries are placed (runtime/plan/workspace.h). Parts of concatenations in place lie in
-//    the result. If the graph has symbols, temporaries are placed at each run, for its sizes.
+// 5. The temporaries are placed (runtime/plan/workspace.h). The parts of an in-place concatenation
+//    lie in its result. If the graph has symbols, temporaries are placed at each run, for its
+//    sizes.
 #pragma once
 
 #include <cstddef>

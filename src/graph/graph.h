@@ -114,8 +114,8 @@ struct Graph {
   TensorId add_constant(std::string name, ir::Type type, Shape shape,
                         std::shared_ptr<const std::vector<std::byte>> value);
   TensorId add_edge(std::string name, ir::Type type, Shape shape);
-  // Appends the tensor to the outputs. An edge gets the role of an output; a tensor may be listed
-  // several times.
+  // Appends the tensor to the outputs. An intermediate tensor gets the role of an output; a tensor
+  // may be listed several times.
   void mark_output(TensorId tensor);
 };
 

@@ -14,7 +14,7 @@ namespace {
 using ir::Expr;
 using ir::Exprs;
 
-// The one stage of a computation of one output, if it has this tag; else null.
+// The only stage of a computation with one output, if the stage has this tag; else null.
 const schedule::Operation* tagged_stage(const Computation& computation, std::string_view tag) {
   if (computation.outputs.size() != 1) return nullptr;
   const schedule::Op op = schedule::operation_of(computation.outputs.front());

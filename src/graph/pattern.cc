@@ -38,7 +38,7 @@ ReadKind farthest_read(const std::vector<Op>& stages,
   std::map<const RefCounted*, ReadKind> far;
   ReadKind worst = ReadKind::Own;
   for (std::size_t i = stages.size(); i-- > 0;) {
-    const ReadKind own = far[stages[i].get()];  // Own for the output
+    const ReadKind own = far[stages[i].get()];  // Own by default, as for the output
     for (const schedule::InputReads& input : reads[i].inputs) {
       ReadKind& kind = far[input.tensor->producer.get()];
       kind = std::max({kind, own, input.kind});

@@ -11,8 +11,8 @@
 
 namespace texloom::graph {
 
-// Returns the alternatives of a task; the names of their programs do not matter. `first` is one of
-// the nodes that have this task, for messages.
+// Returns the alternatives of a task (graph/task.h); the names of their programs do not matter.
+// `first` is one of the nodes that have this task, for messages.
 using Scheduler = FunctionRef<std::vector<Alternative>(const Task& task, const Node& first)>;
 // Called before each operator: `done` of `all` have alternatives.
 using ScheduleProgress = FunctionRef<void(std::size_t done, std::size_t all)>;

@@ -76,7 +76,7 @@ def _element_by_element(node: Node, outputs: Sequence[Value]) -> int:
     rank = max(each.rank for each in node.inputs if each is not None)
     from_end = {value.rank - value.counted_axis for _, value in _counted(node)}
     if len(from_end) != 1:
-        node.refuse("its inputs have the axis whose extent depends on data at different places")
+        node.refuse("the axis whose extent depends on data is at different positions in its inputs")
     (end,) = from_end
     for each in node.inputs:
         if each is not None and each.count is None and each.rank >= end and each.shape[-end] != 1:

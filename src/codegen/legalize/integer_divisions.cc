@@ -52,7 +52,7 @@ class IntegerDivisions {
     if (n.type.is_uint() || (is_natural(n.a) && is_natural(n.b))) {
       return make_binary(quotient ? BinaryOp::Div : BinaryOp::Mod, n.a, n.b, n.location);
     }
-    // Negative numbers are shifted right arithmetically.
+    // Right shifts are arithmetic, so they round the quotients of negative numbers down.
     const auto* all = as<ir::Broadcast>(n.b);
     const int64_t* divisor = int_value(all != nullptr ? all->value : n.b);
     if (divisor == nullptr || *divisor <= 0 || !std::has_single_bit(uint64_t(*divisor)))

@@ -114,7 +114,8 @@ class LaneSplitter {
     return n.type.is_scalar() ? make_load(n.buffer, {expr(index)}, n.location) : lane_by_lane(self);
   }
 
-  // Whether a vector operation would evaluate an operand that may fail and that scalars skip.
+  // Whether the vector operation evaluates an operand that may fail and that scalar code would
+  // skip.
   bool may_fail_as_vector(const Expr& e) {
     if (e->type.is_scalar()) return false;
     if (const auto* select = as<ir::Select>(e)) {
@@ -179,7 +180,7 @@ class LaneSplitter {
     return result;
   }
 
-  // The elements have not been rewritten.
+  // One of `elements`, which have not been rewritten, at an index that has been.
   Expr element(const Exprs& elements, const Expr& index) {
     if (const int64_t* i = int_value(index)) return expr(elements[static_cast<size_t>(*i)]);
     Exprs all;
@@ -199,7 +200,7 @@ class LaneSplitter {
     return i != nullptr ? all[static_cast<size_t>(*i)] : choose(all, index);
   }
 
-  // Reuses one handle for each number, so that cached lanes are found.
+  // Returns the same node for equal numbers, because the cache of lanes is keyed by nodes.
   Expr number(int i) {
     while (static_cast<int>(numbers_.size()) <= i) {
       numbers_.push_back(ir::make_int(static_cast<int64_t>(numbers_.size())));

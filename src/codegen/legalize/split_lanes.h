@@ -11,9 +11,9 @@ namespace texloom::codegen {
 //   * loads and stores of elements that are not consecutive, and Ramps that are not an index;
 //   * sines, cosines and tangents, if those of vectors are not exact;
 //   * one lane of a vector at an index that is not constant;
-//   * Selects with vector conditions, ands and ors of vectors, with buffer loads in an operand that
-//     need not be evaluated: scalars are evaluated lazily, vectors are not, and a load that the
-//     condition guards may be outside its buffer.
+//   * Selects with vector conditions, and ands and ors of vectors, if an operand that need not be
+//     evaluated loads from a buffer. Scalars are evaluated lazily, vectors are not, and a load
+//     that the condition guards may be outside its buffer.
 // Requires: stage kernels.
 // Ensures: stage kernels; the rules Widths, Lanes and Accesses of verify_dialect.h hold.
 // Order: before other rewrites, on types as the user wrote them; it makes only nodes that the other

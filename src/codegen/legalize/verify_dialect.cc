@@ -257,7 +257,7 @@ class DialectVerifier {
     operands(e);
   }
 
-  // Whether the language computes with values of this type in a wider one.
+  // Whether the language computes with values of this type in a wider type.
   bool promotes(Type type) const {
     return dialect_.integers == IntegerRules::C && type.is_integer() && type.is_scalar() &&
            type.bits < 32;

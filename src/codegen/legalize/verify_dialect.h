@@ -48,8 +48,8 @@ struct DialectViolation {
   SourceLocation location;
 };
 
-// The first 50 nodes of the program's kernels that break a rule, in the order of its text. The
-// program is at stage Legalized and keeps the rules of that stage.
+// The first 50 nodes of the program's kernels that break a rule, in the order of the program's
+// text. The program is at stage Legalized and keeps the rules of that stage.
 std::vector<DialectViolation> find_violations(const ir::Program& program, const Dialect& dialect);
 
 // Purpose: checks that kernels contain only what the printer can spell.

@@ -267,7 +267,7 @@ namespace {
 double nearest_of(double value, int digits, int max_exponent) {
   if (!std::isfinite(value) || value == 0) return value;
   const int exponent = std::max(std::ilogb(value), 1 - max_exponent);
-  // Exact: the integer part of the quotient has few digits, and it is rounded to even.
+  // Exact: `unit` is a power of two, and nearbyint rounds ties to even.
   const double unit = std::ldexp(1.0, exponent - (digits - 1));
   const double nearest = std::nearbyint(value / unit) * unit;
   return std::abs(nearest) < std::ldexp(1.0, max_exponent + 1)

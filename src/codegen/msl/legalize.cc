@@ -18,7 +18,8 @@ using lower::in_each_kernel;
 using lower::Pass;
 using Shared = Steps<msl_dialect>;
 
-// Steps explains the order of the shared rows. Values are shuffled in their final types.
+// Steps (legalize/steps.h) explains the order of the shared rows. Values are shuffled in their
+// final types.
 constexpr std::array kSteps = {
     Shared::unique_definitions,
     Shared::split_lanes,

@@ -24,7 +24,7 @@ using ir::Type;
 
 namespace {
 
-// The border is zero in all four channels of a format that has four.
+// For formats with four channels, the border is zero in all of them, alpha included.
 constexpr std::string_view kSampler =
     "constexpr sampler tl_sampler(coord::pixel, address::clamp_to_zero, filter::nearest);\n\n";
 

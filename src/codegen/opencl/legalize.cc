@@ -19,8 +19,8 @@ using lower::in_each_kernel;
 using lower::Pass;
 using Shared = Steps<opencl_dialect>;
 
-// Steps explains the order of the shared rows; vector conditions depend on the final widths of
-// types.
+// Steps (legalize/steps.h) explains the order of the shared rows. Vector conditions come late,
+// because they depend on the final widths of types.
 constexpr std::array kSteps = {
     Shared::unique_definitions,
     Shared::split_lanes,

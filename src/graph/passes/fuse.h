@@ -39,8 +39,8 @@ void fuse(Graph& graph);
 // operators, or if the result would exceed the limits below.
 bool join(Graph& graph, std::size_t producer, std::size_t reader);
 
-// A kernel has as many arguments as its operator has tensors, and its expressions grow with the
-// members.
+// Limits, because a kernel has as many arguments as its operator has tensors, and its expressions
+// grow with the members.
 inline constexpr std::size_t kMostMembers = 32;
 inline constexpr std::size_t kMostTensors = 16;
 

@@ -212,7 +212,7 @@ class Recognition {
     return channel_of.emplace(std::move(indices), number).first->second == number;
   }
 
-  // Fills channel_of: each weight gets the channel that reads its indices.
+  // Fills made_.channel_of: each weight gets the number of the channel that reads it.
   bool spread(const std::vector<std::size_t>& dependent,
               const std::map<std::vector<std::int64_t>, std::int64_t>& channel_of) {
     ir::Shape shape;

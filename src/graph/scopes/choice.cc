@@ -176,7 +176,8 @@ class Search {
   }
 
   // Keeps a partial choice if it is within the limits. If it exceeds a limit, tries to close each
-  // set of storages that the last node does not use. Places before `first` are decided already.
+  // set of storages that the last node does not use, so that later nodes cannot use these storages
+  // either. The storages before place `first` are decided already.
   void keep(State state, std::size_t node, const Uses& uses, std::size_t first,
             const Partial& partial, Partials& partials) {
     if (fits(state, uses)) {

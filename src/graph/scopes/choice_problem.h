@@ -25,8 +25,8 @@ struct ChoiceRules {
   std::vector<std::string> fixed = {};
   // Tensors that must not be in textures, unless a node has no other offer.
   std::set<TensorId> in_buffers = {};
-  // The share of the cost that textures must save if costs were measured: measured costs of equal
-  // kernels differ by this much.
+  // If costs were measured, textures must save at least this share of the cost, because measured
+  // costs of equal kernels differ by about this share.
   double least_gain = kLeastGain;
   // The number of partial choices that the search keeps (graph/scopes/choice.h).
   std::size_t max_partial = kMaxPartialChoices;

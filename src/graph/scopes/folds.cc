@@ -23,7 +23,8 @@ Folds folds_in(const TextureUse& textures, const plan::TexturePlan& plan) {
   return folds;
 }
 
-// Edges that are in a single texture, and for which each fold of the planner exists as a layout.
+// Intermediate tensors that are in a single texture, and for which each fold of the planner exists
+// as a layout.
 std::set<TensorId> foldable_in(const Graph& graph, const Offers& offers,
                                const TextureUse& textures) {
   std::set<TensorId> tensors, others;

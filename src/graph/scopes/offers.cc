@@ -96,7 +96,7 @@ class Collection {
     };
     if (preference_ != StoragePreference::Any)
       std::stable_sort(ways.begin(), ways.end(), is_before);
-    std::optional<std::ptrdiff_t> textures;  // the textures of the alternatives that take part
+    std::optional<std::ptrdiff_t> textures;  // the textures of an alternative that takes part
     for (Way& way : ways) {
       if (preference_ != StoragePreference::Any && textures.value_or(way.textures) != way.textures)
         break;

@@ -15,7 +15,8 @@ namespace texloom::graph {
 // Which alternatives take part: all, or for each node those with the most or the fewest textures.
 enum class StoragePreference : std::uint8_t { Any, Textures, Buffers };
 
-// The fold of a tensor in all its textures. Other tensors are folded as alternatives store them.
+// For each folded tensor, the fold (plan/textures/fold.h) of all its textures. Other tensors are
+// folded as alternatives store them.
 using Folds = std::map<TensorId, int64_t>;
 
 // One way to run a node.

@@ -20,10 +20,10 @@ std::optional<Layout> folded(const Layout& layout, int64_t fold) {
   if (layout.object != ir::MemoryObject::Image2d || fold < 2) return std::nullopt;
   const Planes planes = planes_of(layout);
   if (fold > planes.slices) return std::nullopt;
-  // The rows begin with the digits of a plane's number. A single digit is the plane's number.
+  // The leading digits of a row are the number of its plane; a row of one digit is a plane.
   const std::size_t digits = layout.rows.size() == 1 ? 1 : layout.rows.size() - 1;
   const LayoutPart cut = layout.rows[digits - 1];
-  const int64_t kept = ir::ceil_div(planes.slices, fold);  // planes on top of each other
+  const int64_t kept = ir::ceil_div(planes.slices, fold);  // rows of planes after the fold
   if (planes.slices != cut.extent) return std::nullopt;
   if (!ir::is_outermost(cut, layout.shape) && cut.extent % fold != 0) return std::nullopt;
   Layout result = layout;

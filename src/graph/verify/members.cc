@@ -62,7 +62,7 @@ class MemberCheck {
     for (const TensorId id : member.inputs) {
       read_.insert(id);
       if (!known_.contains(id))
-        error("make it an input of the node, or list its member before this one",
+        error("make it an input of the node, or list the member that computes it earlier",
               "the member '{}' of the node '{}' reads '{}', which is not an input", member.name,
               node_.name, graph_.tensors[id].name);
     }

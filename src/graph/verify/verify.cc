@@ -137,8 +137,8 @@ class Verifier {
     for (const Size& extent : tensor.shape) {
       const auto number = extent.constant();
       if (number && *number < 1)
-        error({}, "give positive extents", "the tensor '{}' is {}", tensor.name,
-              text_of(tensor.type, tensor.shape));
+        error({}, "give positive extents", "the tensor '{}' is {}, with an extent below 1",
+              tensor.name, text_of(tensor.type, tensor.shape));
       if (!is_known(extent))
         error({}, "add its symbols to the graph",
               "an extent of the tensor '{}' depends on a symbol that the graph lacks", tensor.name);

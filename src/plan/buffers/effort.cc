@@ -6,8 +6,8 @@ namespace texloom::plan {
 
 namespace {
 
-// The clock and the callback are asked after this many steps. A step takes microseconds, so this
-// costs next to nothing and reacts soon enough.
+// The clock and the callback are asked after this many steps. A step takes microseconds, so asking
+// costs next to nothing, and planning ends soon enough.
 constexpr std::int64_t kStepsBetweenLooks = 256;
 
 }  // namespace

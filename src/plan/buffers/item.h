@@ -28,12 +28,12 @@ struct Separation {
 // offsets.
 inline constexpr std::int64_t kMaxTotalBytes = std::int64_t{1} << 61;
 
-// InvalidArgument, with the index of the item at fault, for a lifetime that is reversed or begins
-// before 0, a negative size, or an alignment below 1; LimitExceeded if the sum of sizes and
+// Returns InvalidArgument, with the index of the item at fault, for a lifetime that is reversed or
+// begins before 0, a negative size, or an alignment below 1; LimitExceeded if the sum of sizes and
 // alignments exceeds kMaxTotalBytes.
 Status check_items(std::span<const BufferItem> items);
 
-// InvalidArgument for a separation that names an item that does not exist, or one item twice.
+// Returns InvalidArgument for a separation that names a missing item, or one item twice.
 Status check_separations(std::span<const Separation> separations, std::size_t item_count);
 
 }  // namespace texloom::plan

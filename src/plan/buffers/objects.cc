@@ -13,8 +13,8 @@ namespace texloom::plan {
 
 namespace {
 
-// The search is recursive, with one call for each item. Sets of items take memory by the square of
-// their number: without a search there are none.
+// The search is recursive, with one call for each item. The sets of items take memory proportional
+// to the square of the number of items, so they are made only for a search.
 constexpr std::size_t kMaxSearchedItems = 2048;
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -123,7 +123,7 @@ class ObjectPlanning {
   std::vector<ItemSet> apart_;  // by item, for a search: the items that may not be in its object
   Budget budget_;
   std::vector<std::int64_t> least_;
-  std::vector<std::int64_t> least_from_;  // the sums of least_[k] and all that follow
+  std::vector<std::int64_t> least_from_;  // [k]: the sum of least_ from index k to the end
   std::vector<std::size_t> by_size_;      // the largest first
   Assignment best_;
   Assignment current_{0};
@@ -149,7 +149,7 @@ bool ObjectPlanning::may_hold(const Object& object, std::size_t item) const {
                               [&](std::size_t other) { return are_apart(item, other); });
 }
 
-// Operators between the item and the nearest other item of the object.
+// The number of operators between the item and the nearest other item of the object.
 std::int64_t ObjectPlanning::idle_time(const Object& object, std::size_t item) const {
   std::int64_t result = std::numeric_limits<std::int64_t>::max();
   const Lifetime& mine = items_[item].lifetime;

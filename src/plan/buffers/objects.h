@@ -16,7 +16,7 @@ namespace texloom::plan {
 
 // How ObjectPlan::lower_bound is proved: why no plan has objects of fewer bytes.
 enum class ObjectProof : std::uint8_t {
-  LargestLive,  // for each k, the k-th largest object is at least the k-th largest item at a moment
+  LargestLive,  // at one moment, the k-th largest live item needs the k-th largest object
   Exhaustive,   // a search has tried all plans of fewer bytes
 };
 

@@ -95,7 +95,8 @@ class OffsetSearch::Impl {
 };
 
 // The plans that extend a state depend only on the items that are left, on the lower bound of each
-// item, and on whether the item waits. The lower bound of an item that does not wait is its rest.
+// item, and on whether the item waits. The lower bound of an item that does not wait is its rest
+// (stacking_state.h).
 RefutedStates::Key OffsetSearch::Impl::key_of(const Part& part) const {
   RefutedStates::Key key{1, 1};
   for (const std::int32_t i : part) {

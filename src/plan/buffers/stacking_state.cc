@@ -99,7 +99,7 @@ bool StackingState::place(std::int32_t item) {
   return derive();
 }
 
-// Updates the item after an item that overlaps it and ends at `top` has been placed.
+// Updates `item` after another item, which overlaps it and ends at `top`, has been placed.
 bool StackingState::put_above(std::int32_t item, std::int64_t top) {
   if (told_to_wait_[item] != 0) {
     trail_.push_back({Change::Woken, item, 0});
@@ -215,7 +215,8 @@ void StackingState::undo(std::size_t mark) {
         break;
       case Change::Placed: {
         placed_[item] = 0;
-        // Items are taken back in reverse order, so this item directly follows the open items.
+        // Items are taken back in reverse order, so this item directly follows the open items of
+        // its sections.
         const StackedItem& given = stacking_.items[item];
         for (std::int32_t s = given.begin; s < given.end; ++s) {
           ++open_[s];

@@ -57,7 +57,7 @@ class StackingState {
     return {sections_[section].data(), open_[section]};
   }
   std::int64_t open_bytes(std::int32_t section) const { return open_bytes_[section]; }
-  // The greatest end of items whose sizes are rounded up to Stacking::grain.
+  // The greatest end that items may have if sizes are rounded up to Stacking::grain.
   std::int64_t ceiling() const { return ceiling_; }
   // The number of decisions since reset() that failed in this section.
   std::int64_t failures(std::int32_t section) const { return failures_[section]; }

@@ -16,7 +16,7 @@ using SectionKey = std::array<double, 3>;
 struct SectionMeasures {
   std::int64_t floor = std::numeric_limits<std::int64_t>::max();  // lower bound of the lowest item
   std::int64_t candidates = 0;                                    // items that can be the lowest
-  bool decidable = false;                                         // a candidate does not wait
+  bool decidable = false;                                         // some candidate does not wait
 };
 
 SectionMeasures measure(const StackingState& state, std::int32_t section) {

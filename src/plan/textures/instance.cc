@@ -8,7 +8,7 @@
 namespace texloom::plan {
 namespace {
 
-constexpr std::int64_t kMaxMeetings = std::int64_t{1} << 26;  // a quarter of a gigabyte
+constexpr std::int64_t kMaxMeetings = std::int64_t{1} << 26;  // 256 MiB of indices
 
 Status find_meetings(TextureInstance& instance) {
   std::vector<int> order(instance.size());

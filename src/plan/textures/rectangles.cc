@@ -241,7 +241,8 @@ class Planning {
 
   bool is_over() const { return budget_.exhausted() || (has_best_ && best_.texels <= goal_); }
 
-  // Whether steps are left for an order that is not by first operators, which compares all pairs.
+  // Whether enough steps are left for an order that is not by first operators; such an order
+  // compares all pairs of items.
   bool pays_for_an_order() const {
     const auto count = static_cast<std::int64_t>(items_.size());
     return !is_over() && count * count <= budget_.left();

@@ -194,7 +194,7 @@ def test_tensor_scatter_circular():
         ((2, 2, 3), [0], {}, "its write_indices have the shape .1,., not one number for each of 2"),
         ((2, 2, 3), [0, 3], {}, "it writes 2 elements from 3 on into an axis of 4"),
         ((2, 2, 3), [0, 0], {"mode": "round"}, "its mode is 'round', neither linear nor circular"),
-        ((2, 4, 3), [0, 0], {"axis": 0}, "its axis is that of the batch"),
+        ((2, 4, 3), [0, 0], {"axis": 0}, "its axis is 0, the axis of the batch"),
     ],
 )
 def test_refused_tensor_scatter(update, begins, attributes, why):

@@ -135,14 +135,17 @@ def _heads(node: Node, given: Sequence[Value]) -> ops.Heads:
         counts.append(count)
     query, key, value = counts
     if key != value or query % key:
-        node.refuse(f"{query} heads of queries do not share {key} heads of keys, {value} of values")
+        node.refuse(
+            f"{query} heads of queries do not share {key} heads of keys and {value} of values: "
+            "keys and values need equal numbers, and queries a multiple of that number"
+        )
     return ops.Heads(query, key)
 
 
 def _check_divides(node: Node, x: Value, heads: int) -> None:
     """Refuse a tensor whose last axis does not hold this number of heads."""
     if heads < 1:
-        node.refuse(f"it has {heads} heads")
+        node.refuse(f"its number of heads is {heads}, which is not positive")
     if x.rank == 4:
         return
     width = number_of(x.shape[-1])
@@ -218,7 +221,9 @@ def _checked_mask(node: Node, sizes: _Sizes) -> Value:
     except ValueError:
         fits = False
     if not fits or mask.rank > 4 or (mask.rank and not at_least(sizes.total, mask.shape[-1])):
-        node.refuse(f"a mask of the shape {mask.shape} does not fit {(*own, sizes.total)}")
+        node.refuse(
+            f"a mask of the shape {mask.shape} does not fit scores of {(*own, sizes.total)}"
+        )
     return mask
 
 

@@ -74,7 +74,7 @@ def conv_transpose(node: Node) -> Value:
     if extents is None:
         extents = [plain(w - pads[i] - pads[rank + i]) for i, w in enumerate(whole)]
     if any(isinstance(each, int) and each < 1 for each in extents):
-        node.refuse(f"its output would have the extents {extents}")
+        node.refuse(f"its output would have the extents {extents}, which are not all positive")
     block = _block_of(node, weight, strides, dilations)
     if (
         block is not None

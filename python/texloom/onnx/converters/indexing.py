@@ -197,7 +197,7 @@ def tensor_scatter(node: Node) -> Value:
         node.refuse(f"its mode is {mode!r}, neither linear nor circular")
     axis = normal_axis(node, int(node.attributes.get("axis", -2)), cache.rank)
     if axis == 0:
-        node.refuse("its axis is that of the batch")
+        node.refuse("its axis is 0, the axis of the batch, but positions are along another axis")
     if update.rank != cache.rank or not all(
         (at_least if a == axis else agree)(*pair)
         for a, pair in enumerate(zip(cache.shape, update.shape, strict=True))

@@ -25,7 +25,7 @@ def _of_nothing(
 ) -> Value:
     """Return a product that has no elements, or whose elements are empty sums."""
     if not are_known([*a.shape, *b.shape]):
-        node.refuse("it multiplies a tensor without elements by one of open extents")
+        node.refuse("it multiplies a tensor without elements by a tensor with open extents")
     left, right = (np.broadcast_to(0, each.shape) for each in (a, b))
     shape = np.matmul(left.T if transpose_a else left, right.T if transpose_b else right).shape
     return node.constant(np.zeros(shape), a.dtype)

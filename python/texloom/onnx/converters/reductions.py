@@ -61,7 +61,7 @@ def _of_nothing(node: Node, data: Value, axes: Sequence[int], keepdims: bool) ->
         number = limits.max if number > 0 else limits.min
     kept = [1 if a in axes else e for a, e in enumerate(data.shape) if keepdims or a not in axes]
     if not are_known(kept):
-        node.refuse("it reduces a tensor without elements to open extents")
+        node.refuse("it reduces a tensor without elements to a result with open extents")
     return node.constant(np.full(kept, number), data.dtype)
 
 

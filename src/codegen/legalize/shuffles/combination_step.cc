@@ -46,9 +46,9 @@ class StepReader {
     return first && index && index->is_own(step_.threads);
   }
 
-  // Only parts may be read: other elements could change between the steps. Buffers that this step
-  // has stored to may not be read: the last step may store only to memory, but shuffles read
-  // registers.
+  // Only parts may be read, because other elements could change between the steps. Buffers that
+  // this step has stored to may not be read, because shuffles read registers, and the last step may
+  // store to memory alone.
   bool read_value(const Expr& e) {
     bool valid = true;
     walk(

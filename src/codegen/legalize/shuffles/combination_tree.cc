@@ -49,8 +49,8 @@ std::vector<const Store*> parts_before(const Stmts& statements, size_t barrier,
   return parts;
 }
 
-// Whether no barrier is needed from the last step in shared memory to the end: in that step,
-// threads do not read other threads' elements that the last step of the tree stores.
+// Whether the shuffled steps need no barrier: in the last step that stays in shared memory, threads
+// do not read other threads' elements that the tree's last step stores.
 bool may_skip_barriers(const CombinationTree& tree) {
   if (tree.first_shuffle == 0) return true;
   const std::vector<bool>& stores = tree.steps.back().threads;
@@ -58,7 +58,7 @@ bool may_skip_barriers(const CombinationTree& tree) {
                               [&](int64_t n) { return stores[static_cast<size_t>(n)]; });
 }
 
-// The tree around a barrier of may_begin(); nullopt if none of its steps may be a shuffle.
+// The tree with this barrier before its first step; nullopt if none of its steps may be a shuffle.
 std::optional<CombinationTree> tree_around(const Stmts& statements, size_t barrier,
                                            const BlockThreads& threads, const Dialect& dialect) {
   CombinationTree tree;
@@ -126,7 +126,7 @@ void drop_accessed_elsewhere(std::vector<FoundTree>& trees, const Kernel& kernel
 }  // namespace
 
 CombinationTrees combination_trees(const Kernel& kernel, int64_t width, const Dialect& dialect) {
-  std::optional<BlockThreads> threads;  // made when the first barrier of may_begin() is found
+  std::optional<BlockThreads> threads;  // made for the first barrier that may_begin() a tree
   std::vector<FoundTree> found;
   walk_statements(kernel.body, [&](const Seq& seq) {
     for (size_t i = 1; i < seq.statements.size(); ++i) {
