@@ -96,7 +96,7 @@ std::string kind_text(const py::handle& value) {
 void warn(const Diagnostic& d) {
   const py::object category = py::module_::import("texloom.errors").attr("TexloomWarning");
   const std::string file = d.location.known() ? *d.location.file : "?";
-  // Python prints the file, the line and, where it can read it, the line's text.
+  // Python prints the file and the line number, and the line's text if it can read the file.
   const py::object text = py::module_::import("linecache").attr("getline")(file, d.location.line);
   py::module_::import("warnings")
       .attr("warn_explicit")(py::len(text) > 0 ? render_without_location(d) : render(d), category,

@@ -70,7 +70,7 @@ std::string kind_text(const py::handle& value);
 // Shows a warning at the user's line.
 void warn(const Diagnostic& diagnostic);
 
-// Each adds the classes and functions of one file to the module.
+// Each of these functions adds the classes and functions of one source file to the module.
 void bind_errors(py::module_& m);
 void bind_expressions(py::module_& m);
 void bind_nodes(py::module_& m);

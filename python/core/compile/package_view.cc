@@ -309,8 +309,8 @@ py::list view_packages(const py::bytes& path) {
                [&](const Package& package) { return package_view(package, opened->writer()); });
 }
 
-// Lists the invocations of a variant of a package, both counted from 0. `device` determines the
-// commit policy; None stands for a device with the default policy.
+// Lists the invocations of a variant. `package` and `variant` are numbers, counted from 0. `device`
+// determines the commit policy (runtime/commit/policy.h); None stands for the default policy.
 py::list list_invocations(const py::bytes& path, std::size_t package, std::size_t variant,
                           const py::object& device, bool wait_each) {
   const auto opened = open_package(path);

@@ -24,7 +24,7 @@ struct PyPlacedBuffer {
   bool operator==(const PyPlacedBuffer& other) const { return node.same_as(other.node); }
 };
 
-// (text, number of values) of each digit.
+// (text, number of values) of each digit of a mixed-radix row, column or lane index.
 py::list digits(const LayoutParts& parts, const Shape& shape) {
   const std::vector<std::string> names = axis_names(shape.size());
   py::list rows;

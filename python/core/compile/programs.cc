@@ -108,7 +108,7 @@ std::vector<std::pair<std::string, std::string>> lower_texts(const PyProgram& pr
   return texts;
 }
 
-// The loops that build_loops makes.
+// Returns the program's loops after the pass build_loops.
 PyStmt loop_nest(const PyProgram& program) {
   const std::span<const lower::Pass> all = lower::pipeline();
   const auto last = std::find_if(all.begin(), all.end(), [](const lower::Pass& pass) {

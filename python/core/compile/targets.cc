@@ -17,7 +17,8 @@ using namespace ir;  // the whole file works on targets
 
 namespace {
 
-// The kinds of targets that kernels are built for, by their names in messages: "opencl", "OpenCL".
+// Maps each kind of target that kernels are built for to its name in messages: "opencl" to
+// "OpenCL".
 py::dict target_kinds() {
   py::dict kinds;
   for (const Preset& preset : presets())
@@ -43,8 +44,8 @@ py::dict target_attributes(const Target& target) {
   return values;
 }
 
-// Whether a tensor in a texture of this scope or layout fits an image of the target, folded if
-// necessary.
+// Whether a tensor in a texture of this scope or layout fits an image of the target, if necessary
+// with its rows or columns split ("folded").
 bool fits_image(const Shape& shape, const std::string& storage, const Target& target) {
   const bool is_layout = storage.ends_with(']');
   const schedule::Storage parsed = schedule::parse_storage(

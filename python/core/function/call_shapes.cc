@@ -9,7 +9,7 @@ namespace texloom::python {
 using ir::Shape;
 
 CallShapes::CallShapes(const compile::CompiledModule& module) {
-  const std::size_t count = module.array_layouts.size();  // leaves out a checked build's report
+  const std::size_t count = module.array_layouts.size();  // without a checked build's report buffer
   for (std::size_t i = 0; i < count; ++i) {
     const ir::BufferNode& param = *module.program.params[i];
     static_shapes_.emplace_back();

@@ -34,7 +34,8 @@ class CallShapes {
     ir::Shape of_call, of_kernels;
   };
 
-  // Replaces the shapes of arrays without symbolic extents by their static shapes of this kind.
+  // Replaces the shapes of arrays without symbolic extents by their static shapes: those of the
+  // call or those of the kernels, as `kind` says.
   template <class T>
   void put_static(std::vector<T>& shapes, ir::Shape StaticShape::* kind) const;
 

@@ -106,7 +106,7 @@ std::vector<py::handle> CallSignature::placed(const py::args& given,
   for (const Parameter& parameter : parameters_) {
     const bool missing = without_outputs && is_output(parameter);
     all.push_back(missing ? py::handle() : py::handle(given[next++]));
-    // An array in the position of a number: the call passes some outputs, but not all.
+    // An array in the position of a number shows that the call passes only some outputs.
     if (without_outputs && !parameter.is_array && is_array(all.back()))
       check_count(given.size(), where);
   }

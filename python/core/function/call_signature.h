@@ -35,12 +35,13 @@ class CallSignature {
   // The arguments by position; null for outputs that the call leaves out. Fails with
   // WrongArgumentCount for a call that leaves out other arguments, or only some outputs.
   std::vector<py::handle> placed(const py::args& given, const SourceLocation& where) const;
-  // Always fails, with WrongArgumentCount: the call passes an argument by this name.
+  // Always fails with WrongArgumentCount, because the call passes an argument by this name.
   [[noreturn]] void refuse_keyword(const std::string& name, const SourceLocation& where) const;
 
   // The value as a Texloom array. Fails with NotAnArray for any other value, and with
   // WrongElementType, WrongShape or WrongScope for an array that does not match the parameter. The
-  // runtime checks the memory, and symbolic extents when their symbols have values.
+  // runtime later checks the array's memory, and its symbolic extents once their symbols have
+  // values.
   const PyArray& checked_array(size_t number, const py::handle& value,
                                const SourceLocation& where) const;
   // The shape of a NumPy array. Fails with WrongElementType or WrongShape like checked_array().

@@ -65,7 +65,8 @@ class CompletedCall {
     return signature_.checked_shape(i, py::reinterpret_borrow<py::array>(arrays_[i]), where_);
   }
 
-  // Without arrays on a device: the first device of the driver that runs the target's kernels.
+  // The device of the first array on a device. If there is none, the first device of the driver
+  // that runs the target's kernels.
   PyDevice device_of_arrays() const {
     const auto found = std::find_if(arrays_.begin(), arrays_.end(), is_on_device);
     if (found != arrays_.end()) return found->cast<const PyArray&>().device;

@@ -19,11 +19,12 @@ struct CallArgument {
 };
 
 // All arguments of the call. New arrays replace NumPy arrays and outputs that are left out. They
-// are on the device of the first array that is on a device, or else on the first device. Their
-// values are undefined: see copy_to_device().
+// are on the device of the first array that is on a device. If no array is on a device, the new
+// arrays are on the first device of the target's driver. Their values are undefined;
+// copy_to_device() copies the elements of the NumPy arrays to them.
 //
-// Fails with WrongArgumentCount, and for arrays that do not match the parameters, as a call does.
-// Fails with WrongShape if the given arrays do not determine the shape of an output.
+// Fails like CallSignature for a wrong number of arguments or an array that does not match its
+// parameter. Fails with WrongShape if the given arrays do not determine the shape of an output.
 std::vector<CallArgument> completed_call(const PyFunction& function, const py::args& given);
 
 // Copies the elements of NumPy arrays to the arrays that replace them on the device.

@@ -14,9 +14,8 @@ namespace texloom::python {
 // the outputs: the outputs are written after all inputs have been read. A NumPy array that is given
 // for an output keeps its elements where the function computes none.
 //
-// Fails like completed_call() and enqueue(); with ReadOnlyArray for an output that is read-only,
-// with AliasedArguments for an output with overlapping elements and for two outputs that share
-// memory.
+// Fails like completed_call() and enqueue(). Fails with ReadOnlyArray for a read-only output, and
+// with AliasedArguments for an output with overlapping elements or two outputs that share memory.
 py::object call_with_numpy(PyFunction& function, const py::args& args);
 
 }  // namespace texloom::python

@@ -9,8 +9,8 @@
 namespace texloom::python {
 
 // Submits several runs, with no other work in between, and does not wait. The first call on a
-// device compiles the kernels for it. Fails with BadValue unless `times` is positive, and for wrong
-// arguments, as Function.__call__ documents.
+// device compiles the kernels for it. Fails with BadValue if `times` is not positive.
+// Function.__call__ documents the errors for wrong arguments.
 void enqueue(PyFunction& f, int times, const py::args& args);
 
 // The operations of a run with these arguments; nullopt if they are not known.

@@ -146,7 +146,7 @@ graph::Graph for_target(const graph::Graph& g, const ir::Target& target) {
   return copy;
 }
 
-// Sets the alternatives of the node of this number, and names their kernels after its operator.
+// Sets the alternatives of node `number`, and names their kernels after the node's operator.
 void set_alternatives(graph::Graph& g, std::size_t number,
                       std::vector<graph::Alternative> alternatives) {
   graph::Node& node = g.nodes.at(number);

@@ -79,7 +79,8 @@ py::list pairs_of(const std::vector<graph::StoredTensor>& list) {
   return pairs;
 }
 
-// The problem that choose_options() solves, with names.
+// The problem that choose_options() solved and its solution, with the names of tensors, storages,
+// nodes and options.
 py::dict scopes_dict(const PyCompiledGraph& graph) {
   const graph::ScopeChoice& scopes = graph.compiled.scopes;
   py::list nodes;
@@ -113,7 +114,7 @@ std::vector<graph::StoredTensor> stored_tensors(const PairList& pairs) {
   return list;
 }
 
-// (options, cost, lower bound); see graph/scopes/choice.h.
+// Returns (options, cost, lower bound); see graph/scopes/choice.h.
 py::tuple choose_options(
     std::vector<std::vector<std::vector<double>>> conversions,
     const std::vector<std::vector<std::tuple<double, PairList, PairList>>>& nodes,

@@ -164,7 +164,8 @@ void bind_graphs(py::module_& m) {
                const Status added = runtime::add_variants(package, other->compiled.package);
                if (!added.ok())
                  fail(user_location(), Code::BadGraph,
-                      "compile both from one model with the same options", "{}", added.message());
+                      "compile all variants from one model with the same options", "{}",
+                      added.message());
              }
              for (const auto& [name, text] : metadata) {
                if (std::ranges::find(package.metadata, name, &runtime::Attribute::name) ==

@@ -14,7 +14,8 @@ namespace texloom::python {
 
 namespace py = pybind11;
 
-// An extent is a number, or the steps of an expression in postfix order: ("symbol", 0), ("add", 0).
+// An extent is a number, or the list of the steps of an expression in postfix order. A step has an
+// operation and a number, which only constants and symbols use: ("symbol", 1), ("add", 0).
 runtime::Size size_of(const py::handle& extent);
 graph::Shape shape_of(const py::sequence& extents);
 py::object extent_of(const runtime::Size& size);

@@ -45,8 +45,9 @@ Exprs to_indices(const BufferNode& buffer, const py::object& given) {
 void widen(Exprs& indices, int lanes, const BufferNode& buffer) {
   if (lanes == 1) return;
   if (indices.empty() || !indices.back()->type.is_scalar()) {
-    fail(user_location(), Code::BadOperandType, "access a vector by the index of its first element",
-         "the buffer '{}' has no vector of {} elements at these indices", buffer.name, lanes);
+    fail(user_location(), Code::BadOperandType, "give the index of the vector's first element",
+         "a vector of the buffer '{}' with {} elements needs a scalar as its last index",
+         buffer.name, lanes);
   }
   indices.back() =
       make_ramp(indices.back(), make_int(1, indices.back()->type), lanes, user_location());

@@ -98,7 +98,8 @@ Layout array_layout(const Shape& shape, const schedule::Storage& storage, const 
        folded ? fmt::format("build for the device's limit, and name that target here too: "
                             "target=\"opencl -texture_spatial_limit={}\"",
                             std::min(device.max_width, device.max_height))
-              : std::string(stated ? "fold its layout" : "keep the array in a buffer"),
+              : std::string(stated ? "split rows or columns of the layout, so that the array fits"
+                                   : "keep the array in a buffer"),
        "an array of {} x {} texels does not fit the limits of the target ({} x {}) and the device "
        "({} x {})",
        natural.col_count(), natural.row_count(), target.images().max_width,
@@ -140,8 +141,8 @@ void check_shape(const Shape& shape, const schedule::Storage& storage, Type type
   for (const int64_t extent : shape) {
     bytes *= extent;
     if (bytes <= INT64_MAX / 8) continue;
-    fail(where, Code::OutOfDeviceMemory, "use smaller arrays",
-         "an array of shape ({}) is too large", fmt::join(shape, ", "));
+    fail(where, Code::OutOfDeviceMemory, "make the array smaller",
+         "an array of shape ({}) needs 2**60 bytes or more", fmt::join(shape, ", "));
   }
 }
 

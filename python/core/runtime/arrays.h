@@ -39,8 +39,8 @@ void copy_from_numpy(const PyArray& array, const py::array& source);
 // numpy_has_bfloat16().
 py::array copy_to_numpy(const PyArray& array);
 
-// A new array in this layout, with undefined values. A texture begins at the corner of an image of
-// its own, and its scope has the name "texture", like any array with a given layout.
+// A new array in this layout, with undefined values. A texture array gets an image of its own and
+// begins at the image's corner. Its scope is "texture", the name for textures with a given layout.
 PyArray make_array(const PyDevice& device, ir::Type type, const ir::Layout& layout);
 
 std::string shape_text(const std::vector<int64_t>& shape);  // as Python's tuples: "(8, 4)", "(8,)"

@@ -15,8 +15,7 @@ struct DefaultDevice {
 
 // Tries the variants in order, and returns the first device that can run one, with the variant for
 // this device. Returns the first device of the first variant's driver if no device can run a
-// variant. For a package with only one variant, returns the same device without looking for
-// devices.
+// variant, and also, without looking for devices, if the package has only one variant.
 DefaultDevice default_device_of(const runtime::Package& package);
 
 }  // namespace texloom::python

@@ -29,7 +29,7 @@ std::string to_string(const PyDevice& device);  // "opencl(0)"
 // The available drivers: "opencl", "host", "null".
 std::vector<std::string> driver_names();
 
-// The devices of a driver. Unavailable if the driver finds none.
+// The devices of a driver. Fails with Unavailable if the driver finds none.
 Result<std::vector<hal::DeviceInfo>> device_infos(const std::string& driver);
 
 // Opens a device, or returns it if it is open. Fails with NoDevice if there is no such driver or no
@@ -45,8 +45,8 @@ void wait_for_open_devices();
 bool shows_notices();
 void show_notices(bool enabled);
 
-// From now on, notices of waits for the program's device name the kernel of this program that the
-// device is compiling, if the device compiles kernels at their first run.
+// Some devices compile a kernel at its first run. From now on, a notice of a wait for such a device
+// names the kernel of this program that the device is compiling.
 void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program);
 
 // Throws the exception of a signal during work on a device. For Ctrl-C, prints first on stderr that

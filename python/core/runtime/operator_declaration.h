@@ -6,10 +6,11 @@
 
 namespace texloom::python {
 
-// The keys are name, version, arguments, attributes and dtypes. Fails with UnknownType.
+// Reads a declaration with the keys name, version, arguments, attributes and dtypes. Fails with
+// UnknownType for a wrong dtype.
 runtime::OperatorInfo info_of(const py::dict& declaration);
 
-// The words of declarations, by the property that they describe.
+// The words that a declaration may use for "access", "storage" and "type", by these keys.
 py::dict operator_words();
 
 }  // namespace texloom::python

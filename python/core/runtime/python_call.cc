@@ -18,7 +18,7 @@ std::atomic<bool> interpreter_closed = false;
 
 PythonCall::PythonCall() {
   ++calls;
-  // Python does not end a thread that requests the GIL while it already holds it.
+  // A thread that already holds the GIL may request it even now: Python does not end this thread.
   if (!interpreter_closed || (Py_IsInitialized() != 0 && PyGILState_Check() != 0)) lock_.emplace();
 }
 

@@ -27,7 +27,7 @@ std::shared_ptr<py::object> shared(py::object object) {
   return {new py::object(std::move(object)), [](py::object* held) {
             const PythonCall python;
             if (python) held->dec_ref();
-            held->release();  // without Python, the object ends with the process
+            held->release();  // after Python's shutdown, the object stays until the process ends
             delete held;
           }};
 }
@@ -54,7 +54,7 @@ std::string place_of(py::object trace) {
 // Texloom keep their help.
 Status status_of(const py::error_already_set& error) {
   if (error.matches(PyExc_KeyboardInterrupt)) {
-    PyErr_SetInterrupt();  // for the waiting main thread: a queue's thread runs this call
+    PyErr_SetInterrupt();  // interrupts the main thread, which waits; a queue's thread runs this
     return Status(StatusCode::Cancelled, "was interrupted");
   }
   const std::string type = text_of(error.type().attr("__name__"));

@@ -124,7 +124,7 @@ py::tuple applied(const PyIntrinsic& intrinsic, const std::vector<PyTensor>& ten
       }
       return schedule::read(tensors[input].node, std::move(indices), where);
     });
-    return substitute(moved, numbers);  // last, since reads in `numbers` must not be moved
+    return substitute(moved, numbers);  // last, because reads in `numbers` keep their indices
   };
   std::vector<PyExpr> results;
   Exprs parts;

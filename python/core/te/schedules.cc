@@ -224,7 +224,8 @@ void bind_stage_directives(py::class_<PyStage>& c) {
 }
 
 // The memory scope of a stage; empty if it cannot be inferred yet, because the stage is attached to
-// a loop that does not exist. Unless a later directive moves the stage, lowering reports this.
+// a loop that does not exist. Lowering reports the missing loop if no later directive moves the
+// stage.
 std::string scope_text(const PyStage& s) {
   try {
     return to_string(schedule::scope_of(*s.schedule, s.id));

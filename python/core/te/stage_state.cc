@@ -31,7 +31,8 @@ std::vector<IterVar> all_axes(const schedule::Stage& stage) {
   return axes;
 }
 
-// ("split", parent, outer, inner, factor, nparts), ("fuse", outer, inner, fused), ("unit", axis)
+// A list of ("split", parent, outer, inner, factor, nparts), ("fuse", outer, inner, fused) and
+// ("unit", axis).
 py::list relations(const schedule::Stage& stage) {
   py::list rows;
   for (const IterVar& axis : unit_axes(stage)) {
