@@ -137,7 +137,7 @@ def product(extents: Iterable[Any]) -> Extent:
 
 
 def quotient(extents: Iterable[Any], divisors: Iterable[Any]) -> Extent | None:
-    """Return the quotient of two products; None unless it is certainly a whole extent."""
+    """Return the quotient of two products if it is certainly a whole extent, else None."""
     above, factors = _factors(extents)
     below, rest = _factors(divisors)
     for each in rest:

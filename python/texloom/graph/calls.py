@@ -25,7 +25,8 @@ def _check_accesses(name: str, op: Operator, inputs: int) -> None:
     if accesses != sorted(accesses):  # "read" before "write"
         refuse(
             _BAD,
-            f"the node {name!r} calls {op.name!r}, which reads an argument after one it writes",
+            f"the node {name!r} calls {op.name!r}, which declares an argument to read after one "
+            "to write",
             "declare all arguments that are read before those that are written",
         )
     if inputs != accesses.count("read"):

@@ -36,8 +36,8 @@ class Compilation:
     operators : list
         Custom operators.
     model : CostModel or None
-        Estimates the costs that are missing in `costs`: those of custom operators or, without
-        `costs`, all. By default a :class:`CostModel`, with the time per byte of `costs`.
+        Estimates the costs of custom operators and, if `costs` is None, all other costs.
+        By default a :class:`CostModel`, with the time per byte of `costs`.
     costs : Costs or None
     max_live_bytes : int or None
     progress : callable or None

@@ -94,7 +94,7 @@ class RunnableGraph:
 
     @property
     def default_device(self) -> Device:
-        """The first device of the driver that the graph was compiled for, as ``opencl:0``.
+        """The first device of the driver that the graph was compiled for, such as ``opencl:0``.
 
         If a package has several variants, the default is the first device that can run a variant;
         variants are tried in the order of the file. Reading this attribute raises TL5006 if this

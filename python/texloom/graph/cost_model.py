@@ -19,9 +19,9 @@ class CostModel:
     start_ns : float
         Nanoseconds before a kernel does anything.
     bytes_per_ns : float
-        Bytes of arguments that it moves per nanosecond; each argument counts once.
+        Bytes of arguments that a kernel moves per nanosecond; each argument counts once.
     operations_per_ns : float
-        Operations that it computes per nanosecond.
+        Operations that a kernel computes per nanosecond.
     """
 
     start_ns: float = 2000.0

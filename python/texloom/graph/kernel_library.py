@@ -81,7 +81,7 @@ class KernelLibrary:
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:
-    """Return the numbers of heads, if products of queries and keys can be of heads."""
+    """Return the numbers of heads of queries and keys; None if the tensors have no such axis."""
     (made,) = scores.outputs
     if len(made.shape) != 4 or len(key.shape) != 4:
         return None
@@ -123,7 +123,7 @@ class _Convolution:
     sums, output : Tensor
         The sums, and the output that is computed from them.
     data : int or None
-        The number of the input whose elements the sums read; None if they read several.
+        The number of the input whose elements the sums read; None if the sums read several inputs.
     """
 
     sums: Tensor

@@ -46,7 +46,7 @@ def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> No
 
 
 def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
-    """Call a function with arguments, given by their names in messages.
+    """Call a function with the values of `arguments`, whose keys are the names in messages.
 
     Errors name the function as `what`.
     """

@@ -1,4 +1,4 @@
-"""Reports of progress by long work."""
+"""The type of callbacks that report the progress of long work."""
 
 from __future__ import annotations
 

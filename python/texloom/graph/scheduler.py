@@ -39,9 +39,9 @@ def alternatives_of(task: _Task) -> list[_Alternative]:
 
 
 def _over_buffers(task: _Task) -> list[_Alternative]:
-    """Return the schedules with row-major buffers, and with channels last where it may be faster.
+    """Return the schedules with row-major buffers, and those with channels last if possible.
 
-    Convolutions have channels last whenever they can.
+    A convolution that can have channels last gets no schedule with row-major buffers.
     """
     last = _with_channels_last(task)
     if last is not None and last[1]:
@@ -79,7 +79,9 @@ def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
 
 
 def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | None:
-    """Return the schedule for these storages; None if all are row-major, or if refused.
+    """Return the schedule for these storages.
+
+    None if all storages are row-major, or if the schedule is refused.
 
     Some computations cannot write texels, because the elements of a texel may need separate
     kernels. Some of these computations can be scheduled but not compiled; the compiler drops those

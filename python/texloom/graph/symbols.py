@@ -58,7 +58,7 @@ class Symbols:
 
     @staticmethod
     def joined(axis: int, tensors: Sequence[GraphTensor]) -> list[Condition] | None:
-        """Return conditions under which shapes agree except along `axis`; None if they cannot."""
+        """Return conditions under which shapes agree except along `axis`; None if they never do."""
         first = tensors[0].shape
         if any(len(each.shape) != len(first) for each in tensors):
             return None

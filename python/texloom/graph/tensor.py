@@ -16,7 +16,7 @@ class GraphTensor:
     name : str
         Unique in its graph.
     shape : tuple of int or Expr
-        Expressions of the graph's symbols where the extents are known only when it runs.
+        An extent that is known only at a run is an expression of the graph's symbols.
     dtype : str
     _graph : Graph or None
         The graph that the tensor was added to; None for a tensor of a loaded graph.

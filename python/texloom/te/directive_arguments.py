@@ -28,7 +28,7 @@ def _is_factor(value: Any) -> bool:
 
 
 def _are(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return a check that accepts one such value, or a list of them."""
+    """Return a check for a value that `accepts` takes, or a list of such values."""
     return lambda value: (
         all(map(accepts, value)) if isinstance(value, (list, tuple)) else accepts(value)
     )

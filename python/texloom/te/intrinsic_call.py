@@ -26,7 +26,7 @@ from .attributes import call_of
 
 _refuse = partial(refuse, "BadIntrinsic")
 
-# The method without the wrapper of te/tracing.py: traces have only the user's calls.
+# The method without the wrapper of te/tracing.py, because traces have only the user's calls.
 _reorder = Stage.reorder
 
 
@@ -149,9 +149,9 @@ class IntrinsicCall:
         if skipped < 0 or own[skipped:] != given or own[:skipped] != [1] * skipped:
             _refuse(
                 f"the result of the intrinsic '{self.intrinsic.name}' has the extents {own}, but "
-                f"the compute that calls it has the extents {given} after its parameters",
-                "the parameters of the function are the outer axes of the compute: give it a shape "
-                "whose extents after them are those of the intrinsic",
+                f"the compute that calls it has the extents {given} after its outer axes",
+                "end the shape of the compute with the extents of the intrinsic, and give the "
+                "function one parameter for each extent before them",
             )
         axes = [
             _core.data_axis(axis.name, n) for axis, n in zip(op.axis[skipped:], given, strict=True)
@@ -235,7 +235,7 @@ def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicC
     if len(parts) != len(inputs) or len(scalars) != len(params):
         _refuse(
             f"the intrinsic '{self.name}' has {len(inputs)} inputs and {len(params)} scalars, but "
-            f"is called with {len(parts)} and {len(scalars)}",
+            f"is called with {len(parts)} parts of tensors and {len(scalars)} scalars",
             "give a part of a tensor for each input, and a number for each of scalar_params",
         )
     regions = [_argument(self, *pair) for pair in zip(parts, inputs, strict=True)]
@@ -261,7 +261,8 @@ def _refuse_calls(name: str) -> Callable[..., Any]:
             if call_of(each.op) is not None:
                 _refuse(
                     f"cannot apply {name} to '{each.name}': it is a call of a tensor intrinsic",
-                    "write the compute out, and tensorize its cache",
+                    "write the compute without the intrinsic, and tensorize the stage that "
+                    f"{name} makes",
                 )
         return directive(self, tensor, *args, **options)
 

@@ -125,7 +125,7 @@ def _body_of(fcompute: Callable[..., Any], axes: Sequence[IterVar], name: str) -
     try:
         return fcompute(*(axis.var for axis in axes))
     except IndexError as error:
-        # The message of NumPy for an index that is an expression.
+        # NumPy's message for an index that is an expression begins with these words.
         if not str(error).startswith("only integers, slices"):
             raise
         refuse(
@@ -178,8 +178,8 @@ def _axis_names(
 def _plain_axis_names(function: Callable[..., Any], count: int) -> list[str]:
     """Return a name for each axis if the function takes them by position, with no other parameters.
 
-    Otherwise return nothing: the signature tells what is wrong. To inspect it takes longer than the
-    rest of a small compute.
+    Otherwise return an empty list: the caller then inspects the signature, which takes longer than
+    the rest of a small compute.
     """
     if not inspect.isfunction(function) or hasattr(function, "__wrapped__"):
         return []

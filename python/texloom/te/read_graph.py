@@ -13,7 +13,7 @@ ReadGraph = Mapping[Operation, Sequence[Tensor]]
 
 
 def _read_by(op: Operation) -> list[Tensor]:
-    """A scan reads the tensors of its rows."""
+    """Return the tensors that an operation reads; a scan reads its init and its update."""
     return [*op.init, *op.update] if op._kind == "scan" else list(op.input_tensors)
 
 

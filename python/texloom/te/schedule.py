@@ -137,7 +137,7 @@ def _iter_var_attrs(stage: Stage) -> AxisMap:
 
 
 def _num_child_stages(stage: Stage) -> int:
-    """The number of stages that are computed at loops of this one."""
+    """The number of stages that are computed at loops of this stage."""
     return sum(other.attach_stage == stage for other in stage._schedule.stages)
 
 

@@ -46,7 +46,7 @@ class Trace:
     """
 
     def __init__(self) -> None:
-        self.calls: list[_Call] = []  # that follow the lines
+        self.calls: list[_Call] = []  # calls after the lines, not yet written
         self.lines: list[str] = []
         self.tensors: dict[Operation, str] = {}
         self.axes: dict[IterVar, str] = {}

@@ -92,7 +92,7 @@ class BufferVar:
         """Emit the store of a value, which is converted to the dtype of the buffer."""
         self._builder.emit(self._buffer.vstore(self._indices(index), value))
 
-    # Without this, Python would iterate endlessly with __getitem__.
+    # Forbids iteration: Python would iterate endlessly with __getitem__.
     __iter__ = None
 
 

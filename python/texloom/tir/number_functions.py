@@ -19,7 +19,8 @@ _ROUND = "te.nearbyint(x), which rounds halves to even too, or te.round(x)"
 _DIVMOD = "x // y and x % y"
 _SUM_OF_PRODUCTS = "te.sum(a[i, k] * b[k, j], axis=k), with k = te.reduce_axis((0, n))"
 
-# Special methods, with the user's expression that calls them, and its replacement.
+# For each special method: the user's expression that calls it, and a replacement for this
+# expression.
 _PYTHON = {
     "__pow__": ("x ** y", _POWER),
     "__rpow__": ("x ** y", _POWER),
@@ -153,7 +154,7 @@ def _array_function(
     numbers = [_number(value) for value in args]
     if row is not None and any(map(_has_operand, (*numbers, *options.values()))):
         _refuse(*row)
-    # Without types that override `function`, this runs NumPy's own implementation.
+    # Without types that override `function`, the call runs NumPy's own implementation.
     return np.ndarray.__array_function__(np.empty(0), function, (), tuple(numbers), options)
 
 

@@ -263,7 +263,7 @@ def call_of_an_operator_in_place() -> None:
     g.custom("y", operator({"x": "read_write"}), [x])  # wrong
 
 
-@case("TL3040", says="which reads an argument after one it writes")
+@case("TL3040", says="which declares an argument to read after one to write")
 def call_of_an_operator_that_writes_first() -> None:
     g, x = graph_of()
     g.custom("y", operator({"y": "write", "x": "read"}), [x])  # wrong

@@ -75,7 +75,7 @@ def call_with_a_number_that_leaves_no_input() -> None:
     te.compute((8, 4), lambda i: f(a[i, 0:4], 0))  # wrong
 
 
-@case("TL1021", says="1 inputs and 1 scalars, but is called with 1 and 2")
+@case("TL1021", says="1 inputs and 1 scalars, but is called with 1 parts of tensors and 2 scalars")
 def call_with_too_many_scalars() -> None:
     a, f = te.placeholder((8, 4), name="A"), scaled()
     te.compute((8, 4), lambda i: f(a[i, 0:4], 1.0, 2.0))  # wrong

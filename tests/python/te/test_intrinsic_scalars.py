@@ -241,9 +241,9 @@ def test_calls_with_wrong_scalars():
     f, g = scaled(), scaled(4, "int32")
     part, i = a[0, 0:4], te.var("i")
     wrong = [
-        ("1 inputs and 2 scalars, but is called with 1 and 1", lambda: f(part, 1.0)),
-        ("called with 1 and 3", lambda: f(part, 1.0, 2.0, 3.0)),
-        ("called with 2 and 1", lambda: f(part, a[0, 4:8], 1.0)),
+        ("2 scalars, but is called with 1 parts of tensors and 1 scalars", lambda: f(part, 1.0)),
+        ("called with 1 parts of tensors and 3 scalars", lambda: f(part, 1.0, 2.0, 3.0)),
+        ("called with 2 parts of tensors and 1 scalars", lambda: f(part, a[0, 4:8], 1.0)),
         ("float32 for its scalar 'v', not the int32 i", lambda: f(part, i, 1.0)),
         ("int32 for its scalar 'w', not the float32 1.5", lambda: g(part, i, 1.5)),
         ("is called with a list", lambda: f(part, [1.0], 1.0)),
