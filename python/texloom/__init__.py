@@ -21,7 +21,7 @@ from .errors import InternalError, TexloomWarning, TVMError
 from .functions import methods  # noqa: F401 (for its effect)
 from .measure import evaluator  # noqa: F401 (for its effect)
 from .runtime import DataType
-from .show import show, traffic  # the function; `import texloom.show` still finds the package
+from .show import show, traffic  # the function hides the package texloom.show
 from .tir.buffer import decl_buffer
 from .tvm import _ffi, add_modules, arith, contrib, error, ir, testing, transform
 from .tvm.ir import IRModule

@@ -112,7 +112,7 @@ def _function_named(self: Program, name: str) -> Program:
     return self
 
 
-# To scripts, the result of lower is a module of functions.
+# Scripts index the result of lower like a module of functions.
 Program.__getitem__ = _function_named
 
 

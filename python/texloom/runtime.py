@@ -29,7 +29,7 @@ def show_notices(enabled: bool) -> None:
 
 
 def convert(value: Any) -> Any:
-    """Convert numbers, strings and lists of them to expressions; return others unchanged."""
+    """Convert numbers, strings and lists of them to expressions; return other values unchanged."""
     if isinstance(value, (list, tuple)):
         return [convert(each) for each in value]
     if isinstance(value, str):

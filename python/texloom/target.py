@@ -289,7 +289,7 @@ def device_named(target: object) -> str | None:
 
 
 def resolve_for_arrays(target: str | Target | None) -> TargetValue:
-    """Like :func:`resolve`, but a current target without kernels is replaced by the default."""
+    """Like :func:`resolve`, but with the default for a current target that has no kernels."""
     current = Target.current()
     if target is None and current is not None and has_no_kernels(current.kind.name):
         return resolve(DEFAULT)

@@ -55,7 +55,7 @@ def export_host(
     ------
     BufferError
         For a stream, for another device, and for a read-only array if the consumer does not support
-        versioned capsules, as only these can mark an array as read-only.
+        versioned capsules, because only these can mark an array as read-only.
     """
     _check_stream(stream)
     if dl_device is not None and tuple(dl_device) != CPU:

@@ -11,8 +11,8 @@ from .. import _core
 def _whole(make_empty: Callable[[type], Any]) -> Callable[..., Any]:
     def make(cls: type, *args: Any, **keywords: Any) -> Any:
         instance = make_empty(cls)
-        # Raises a TypeError if there is no constructor. Python calls a constructor again, without
-        # effect.
+        # A class without a constructor raises a TypeError here. Python calls a constructor a second
+        # time after `__new__`, without effect.
         instance.__init__(*args, **keywords)
         return instance
 

@@ -64,14 +64,18 @@ def npy_bytes(array: NDArray[Any]) -> bytes:
 def refuse_missing_folder(file: Path) -> None:
     """Refuse, before the work, an output file whose folder is missing."""
     if not file.parent.is_dir():
-        refuse("FileError", f"there is no folder {file.parent}", "make it, or choose another")
+        refuse(
+            "FileError", f"there is no folder {file.parent}", "make the folder, or choose another"
+        )
 
 
 def refuse_overwriting(file: Path, *sources: Path) -> None:
     """Refuse, before the work, an output file that is one of the files to read."""
     for source in sources:
         if file.exists() and source.exists() and file.samefile(source):
-            refuse("FileError", f"{file} is an input, and would be overwritten", "choose another")
+            refuse(
+                "FileError", f"{file} is an input, and would be overwritten", "choose another file"
+            )
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -106,7 +110,7 @@ def file_names(outputs: Iterable[str]) -> dict[str, str]:
     Raises
     ------
     TVMError
-        TL5016 if two outputs get the same name, or one that is too long for a file.
+        TL5016 if two outputs get the same name, or if a name is too long for a file.
     """
     names: dict[str, str] = {}
     for output in outputs:

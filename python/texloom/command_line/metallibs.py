@@ -41,7 +41,7 @@ def _options(given: Sequence[str], is_fast: bool) -> list[str]:
     options = ["-ffast-math" if is_fast else "-fno-fast-math"]
     for option in given:
         version = re.fullmatch(r"-std=metal(\d+)\.(\d+)", option)
-        if version is not None and int(version[1]) < 3:  # their names include the system
+        if version is not None and int(version[1]) < 3:  # the option names the system
             options.append(f"-std=macos-metal{version[1]}.{version[2]}")
         elif not option.startswith("-simd-width="):  # only the driver reads -simd-width
             options.append(option)
@@ -54,7 +54,8 @@ def _compiled(xcrun: str, source: MetalSource) -> tuple[bytes, str]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "kernels.metal").write_text(text, encoding="utf-8")
         command = [xcrun, "-sdk", "macosx", "metal", *_options(given, is_fast)]
-        command += ["kernels.metal", "-o", "kernels.metallib"]  # relative: metallibs store paths
+        # Relative paths, because metallibs store them.
+        command += ["kernels.metal", "-o", "kernels.metallib"]
         done = subprocess.run(
             command,
             cwd=folder,

@@ -186,7 +186,7 @@ def choose_device(options: argparse.Namespace) -> None:
 
 
 def _first(options: argparse.Namespace) -> str:
-    """Return the first device of the kind that the package, or the target, is for."""
+    """Return the first device of the kind for which the package or the target is."""
     if is_package(options.model):
         return f"{load_package(options.model).default_device.driver}:0"
     return f"{_core.driver_of_kind(resolve(options.target).kind)}:0"
@@ -222,7 +222,7 @@ def refuse_precision(options: argparse.Namespace) -> None:
             "BadOption",
             "texloom compare takes no --precision fp16: the results of single nodes are not stored "
             "as float16",
-            "leave it out; to see what it changes, use texloom run with both precisions",
+            "leave it out; to see what fp16 changes, use texloom run with both precisions",
         )
 
 
@@ -248,7 +248,7 @@ def compile_for_target(model: Model, options: argparse.Namespace, progress: Prog
 def refuse_compile_options(
     path: Path, options: argparse.Namespace, taken: Sequence[str] = ()
 ) -> None:
-    """Refuse options for compiling, except those in `taken`: the model is a package."""
+    """Refuse options for compiling a model that is a package, except those in `taken`."""
     given = [
         name.replace("_", "-")
         for name in ("target", "shape", "value", "costs", "costs_device", "measure")

@@ -38,7 +38,7 @@ class Pixels:
 
 @dataclass(frozen=True)
 class _Layout:
-    """The axes of a shape that are height, width and channels; None without an axis of channels."""
+    """The positions of height, width and channels in a shape; None if it has no channels."""
 
     height: int
     width: int
@@ -107,7 +107,7 @@ def load_picture(
         The name of the input.
     shape : tuple of int or str
         The shape of the input, with words for open extents: an open height or width becomes the
-        picture's, an open number of channels becomes 3, and all others become 1.
+        picture's, an open number of channels becomes 3, and other open extents become 1.
     dtype : str
         The dtype of the input: floating point or uint8.
     pixels : Pixels
@@ -116,7 +116,7 @@ def load_picture(
     ------
     TVMError
         TL5003 for a shape that no picture has, TL5002 for another dtype, TL5019 for a file that is
-        not a picture, TL7001 for numbers of `pixels` that do not fit.
+        not a picture, TL7001 for a `mean` or `std` of `pixels` that does not fit.
     """
     if shape is None:
         refuse(

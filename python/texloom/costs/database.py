@@ -42,7 +42,7 @@ class MeasuredDevice:
     name, platform : str
         Names of the device and of the OpenCL implementation.
     driver, compiler : str
-        Versions of both, as the implementation reports them.
+        Versions of the driver and its compiler, as reported by the implementation.
     """
 
     name: str

@@ -3,8 +3,8 @@
 The time of a kernel is a sum: a time to start, a time for each byte of its arguments, and a time
 for each operation. Each group of kernels, of one kind and with one kind of storage, has its own
 coefficients. The coefficients minimize the sum of the squared relative errors, and none is
-negative. A group with few measurements has the coefficients of all kernels with its storage, or
-those of all kernels.
+negative. A group with few measurements has the coefficients of all kernels with its storage; if
+these are few, too, the coefficients of all kernels.
 """
 
 from __future__ import annotations

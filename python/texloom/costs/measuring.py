@@ -114,7 +114,7 @@ def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> flo
 def _launch_times(
     begins: NDArray[np.float64], ends: NDArray[np.float64], total: float, least: float
 ) -> tuple[float, NDArray[np.float64]]:
-    """Return the sum of the time stamps, and the times of launches, scaled to add up to `total`.
+    """Return the stamped time of a run, and the times of its launches, scaled to sum to `total`.
 
     The time of a launch is end - begin, or end - previous end (gap included). The function takes
     whichever sum is closer to `total`, the time of a run without time stamps: on processors, gaps

@@ -124,8 +124,8 @@ def host_operator(
     the order of the declaration; then the attributes by name. Its parameters have the names of the
     arguments, unless they are positional-only (``def f(a, b, /)``). The function writes results
     into the arrays of written arguments and returns nothing; arrays that are only read cannot be
-    written. A queue calls it on a thread of its own, when everything before it is complete: it must
-    not wait for a device.
+    written. A queue calls the function on a thread of its own, when all earlier work is complete.
+    The function must not wait for a device.
 
     Parameters
     ----------

@@ -106,8 +106,8 @@ cl = opencl
 def metal(index: int = 0) -> Device | AbsentDevice:
     """Return the Metal device with this number, as the system lists them; see :func:`devices`.
 
-    Without a driver for Metal, as on other systems than Apple's, the device does not ``exist``:
-    kernels can be built for it, but not run.
+    If there is no driver for Metal, because the system is not Apple's, the device does not
+    ``exist``: kernels can be built for it, but not run.
     """
     return device("metal", device_index(index))
 

@@ -188,7 +188,7 @@ def _bind_tiles(stage: Stage, tiles: ConvTiles) -> IterVar:
     by, y, own_y = _split_twice(stage, y, tiles.threads[0], tiles.pixels[0])
     bx, x, own_x = _split_twice(stage, x, tiles.threads[1], tiles.pixels[1])
     bo, o, own_o = _split_twice(stage, o, tiles.threads[2], tiles.channels)
-    if tiles.slices > 1:  # the block's tile; its first axis is the slice
+    if tiles.slices > 1:  # the stage is a block's tile, whose first axis is the slice
         blocks, threads = [*leading[1:], by, bx, bo], [leading[0], y, x, o]
     else:
         blocks, threads = [*leading, by, bx, bo], [y, x, o]

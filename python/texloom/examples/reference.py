@@ -35,7 +35,7 @@ def _correlate(image: Float64Array, kernel: Float64Array) -> Float64Array:
         ndimage.correlate(plane, rows, mode="constant")
         for plane, rows in zip(image, kernel, strict=True)
     )
-    top, left = height // 2, width // 2  # SciPy's result is for the kernel's center
+    top, left = height // 2, width // 2  # SciPy stores a result at the kernel's center
     return total[
         top : total.shape[0] - (height - 1 - top), left : total.shape[1] - (width - 1 - left)
     ]

@@ -63,7 +63,7 @@ def _edges(view: View, choice: ScopeChoice | None) -> tuple[list[_Edge], dict[st
 
 
 def _lanes(edges: list[_Edge]) -> list[int]:
-    """Return a lane for each edge: edges of one lane do not overlap; adjacent rows use lane 0."""
+    """Return a lane for each edge. Edges in a lane do not overlap; adjacent rows use lane 0."""
     free: list[int] = []  # for each lane, the first row in which it is free
     lanes = []
     for edge in edges:

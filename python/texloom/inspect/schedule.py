@@ -22,7 +22,7 @@ def schedules(
     views : sequence of dict
         The package, as ``_core.view_packages`` returns it.
     device : str or None
-        The device whose commit policy applies; None for a device without one of its own.
+        The device whose commit policy applies; None stands for the default policy.
     wait_each : bool
         Whether the host waits for each invocation.
     """

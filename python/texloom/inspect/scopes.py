@@ -21,12 +21,12 @@ class Edge:
     ----------
     name : str
     written : tuple of str
-        The storages in which its node writes the tensor.
+        The storages in which a node writes the tensor.
     converted : tuple of str
         The storages to which the tensor is converted.
     others : tuple of (str, float)
-        Each other storage that its node could write, with the extra nanoseconds of the best choice
-        for the whole graph that uses this storage; infinite if no choice uses it.
+        Each other storage in which the node could write the tensor, with the extra nanoseconds of
+        the best choice for the whole graph that uses this storage; infinite if no choice uses it.
     """
 
     name: str

@@ -75,7 +75,7 @@ def _copy(count: int, target: Target) -> Function:
 
 
 def _fmas(threads: int, target: Target) -> Function:
-    """Chains of x * a + b, where a is close to 1 and b to 0, so that x stays finite."""
+    """Return a kernel of chains of x * a + b; a is close to 1 and b to 0, so x stays finite."""
 
     def chains(i: Any) -> Any:
         start = i.astype("float32")

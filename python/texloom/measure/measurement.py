@@ -35,7 +35,7 @@ class MeasurementError(Exception):
 
 @contextmanager
 def failing_as(error: ErrorClass) -> Iterator[None]:
-    """Raise an exception in the body as a MeasurementError of this class."""
+    """Turn an exception that the body raises into a MeasurementError of this class."""
     try:
         yield
     except Exception as problem:

@@ -49,7 +49,7 @@ def load_json(path: Path) -> Any:
     Raises
     ------
     NetworkError
-        If the file is not JSON, or has one of these.
+        If the file is not JSON, or has duplicate keys, NaN or infinities.
     OSError
         If the file cannot be read.
     """
@@ -315,7 +315,7 @@ def with_operators(network: dict[str, Any]) -> dict[str, Any]:
     outputs: list[set[int]] = [set() for _ in range(count)]
     for item in items.values():
         if not 0 <= item["first"] <= item["last"]:
-            continue  # the planner refuses it, with a message
+            continue  # the planner refuses this lifetime, with a message
         outputs[item["first"]].add(item["id"])
         if item["last"] > item["first"]:
             inputs[item["last"]].add(item["id"])

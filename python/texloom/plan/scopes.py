@@ -115,8 +115,11 @@ def _largest(sets: Iterable[list[int]], sizes: dict[int, int]) -> list[int]:
 
 
 def _live_set(network: dict[str, Any], in_any_order: bool, sizes: dict[int, int]) -> list[int]:
-    """Return buffers that are live together and have the most bytes; in any order, if required."""
-    if in_any_order:  # in any order, the buffers of one operator are live together
+    """Return the buffers that are live together and have the most bytes.
+
+    `in_any_order` requires that they are live together in every order of the operators.
+    """
+    if in_any_order:  # only buffers of one operator are live together in every order
         used = ([*op["inputs"], *op["outputs"]] for op in network["operators"])
         return _largest((sorted({k for k in keys if k in sizes}) for keys in used), sizes)
     buffers = buffers_of(network)

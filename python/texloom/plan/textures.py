@@ -28,7 +28,7 @@ def plan_network(
     mode : str
         One of ``MODES``; ``docs/planning.md`` describes them.
     effort : int
-        Millions of steps of the search. Without a time limit, the plan depends only on this.
+        Millions of steps of the search. Without a time limit, equal efforts give equal plans.
     time_limit : float | None
         Seconds, after which the best plan so far is taken.
     reorder : bool

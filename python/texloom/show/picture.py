@@ -85,7 +85,7 @@ def show(
     program = lowered(inp, args, binds, target)
     kernels = program._kernels
     bodies = [_in_threads(kernel) for kernel in kernels]
-    if program is not inp:  # the loops before unrolling show more
+    if program is not inp:  # a schedule: draw its loops before unrolling
         bodies = _scheduled_loops(building.lower_texts(inp, args, binds=binds, target=target))
     textures = _textures(kernels)
     if what == "textures" and not textures:

@@ -31,7 +31,7 @@ class _Line(NamedTuple):
 
     @property
     def stride(self) -> int:
-        """Entries per value of the most significant digit; all, if there is no other digit."""
+        """Entries per value of the most significant digit; all entries if it is the only digit."""
         extents = [extent for _, extent in self.digits if extent > 1]
         return prod(extents[1:]) if len(extents) > 1 else self.count
 

@@ -44,7 +44,7 @@ class Traffic:
 
     @property
     def times_its_size(self) -> float | None:
-        """The bytes as a multiple of the buffer's size; None for memory of each block."""
+        """The bytes as a multiple of the buffer's size; None for shared memory."""
         if self.bytes is None or self.buffer.scope == "shared":
             return None
         return self.bytes / buffer_bytes(self.buffer)
