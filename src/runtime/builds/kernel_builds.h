@@ -15,13 +15,13 @@ namespace texloom::runtime {
 struct KernelProgress {
   std::size_t done = 0;
   std::size_t total = 0;
-  std::size_t current = 0;  // the place of the first kernel that is not done
+  std::size_t current = 0;  // index of the first kernel that is not built yet
 };
 
 // Builds the executables on as many threads as the processor has. The calling thread calls
-// `goes_on` every 20 ms until all are built. After it has returned false or thrown, no other build
-// begins, but this function waits for builds that have begun, since they cannot be stopped. Returns
-// the error of the first executable that has one; Cancelled if `goes_on` returned false;
+// `goes_on` every 20 ms until all are built. After `goes_on` has returned false or thrown, no
+// further build begins. Builds that have begun cannot be stopped, so this function waits for them.
+// Returns the error of the first executable that has one; Cancelled if `goes_on` returned false;
 // Unavailable if the process cannot create a thread.
 Status build_side_by_side(std::span<const std::shared_ptr<hal::Executable>> executables,
                           FunctionRef<bool(const KernelProgress&)> goes_on);

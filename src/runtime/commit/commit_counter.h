@@ -16,18 +16,18 @@ class CommitCounter {
  public:
   explicit CommitCounter(const CommitPolicy& policy) : policy_(policy) {}
 
-  // Counts launches that share arguments of `bytes` bytes, or a call of a custom operator. Call it
-  // only after acting on the result of full().
+  // Counts launches whose arguments together name `bytes` bytes of memory, or a call of a custom
+  // operator. Call this only after acting on the result of full().
   void add(std::int64_t launches, std::uint64_t bytes, bool is_call = false);
-  // The limit that the current submission has reached, so that the next launch or call belongs to
-  // another one; nullopt if there is room.
+  // The limit that the current submission has reached; the next launch or call then belongs to the
+  // next submission. Nullopt if there is room.
   std::optional<CommitLimit> full(bool next_is_call = false) const;
   // Begins the next submission.
   void commit();
 
-  std::int64_t launches() const { return launches_; }  // of the current submission
-  std::uint64_t bytes() const { return bytes_; }       // of the memory that its launches name
-  std::uint64_t submissions() const { return submissions_; }  // that have ended
+  std::int64_t launches() const { return launches_; }         // in the current submission
+  std::uint64_t bytes() const { return bytes_; }              // memory that these launches name
+  std::uint64_t submissions() const { return submissions_; }  // ended submissions
 
  private:
   CommitPolicy policy_;

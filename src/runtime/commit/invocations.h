@@ -37,18 +37,19 @@ std::string_view to_string(Transition transition);  // "start", "same encoder", 
 
 // A step of the plan's outermost list that launches or calls something.
 struct Invocation {
-  std::size_t step = 0;       // its place in the list
+  std::size_t step = 0;       // index in the plan's outermost list
   std::string name;           // of the kernel or operator; "loop of conv1" for a loop
-  std::int64_t launches = 1;  // of a loop: all of its iterations
-  std::uint64_t bytes = 0;    // of the memory that its arguments name
+  std::int64_t launches = 1;  // for a loop, those of all iterations
+  std::uint64_t bytes = 0;    // memory that the arguments name
   Encoding encoding = Encoding::Kernels;
-  std::string device = {};  // of a call on another device than the plan's; else empty
+  std::string device = {};  // set if the call runs on another device than the plan
   Transition transition = Transition::Start;
   std::string reason;  // the reason for this transition instead of a cheaper one
 };
 
 // `plan` is valid and has no symbols. Dependences are found from tensors and from the places of
-// temporaries. `devices`, if not empty, names the devices of the plan's calls; "" is the plan's.
+// temporaries. `devices`, if not empty, names the devices of the plan's calls; "" stands for the
+// plan's own device.
 std::vector<Invocation> list_invocations(const LaunchPlan& plan, const CommitPolicy& policy,
                                          std::span<const std::string> devices = {});
 

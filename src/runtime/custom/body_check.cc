@@ -15,10 +15,11 @@
 namespace texloom::runtime {
 namespace {
 
-// A word of kernel bodies, such as tl_load, whose first operand is an argument of the operator.
+// A word of kernel bodies (source_kernel.h), such as tl_load, whose first operand is an argument of
+// the operator.
 struct Word {
   std::string_view name;
-  ArgumentStorage storage;  // that the word needs; Any: either
+  ArgumentStorage storage;  // the storage that the word needs; Any: either one
   hal::Access access;       // Read or Write; ReadWrite: either
   std::string_view use;     // how the word is written, for messages; {0}: the argument
 };
@@ -76,7 +77,7 @@ std::string_view take_name(std::string_view text, std::size_t& at) {
 
 // The word that fits the argument instead of `word`: tl_get for a buffer instead of tl_load.
 std::string advice_for(const Word& word, const OperatorArgument& argument) {
-  // The word asks for a size of a texture.
+  // The word is tl_width or tl_height, which only textures have.
   if (word.access == kEither) return fmt::format("use tl_extent({}, axis)", argument.name);
   for (const Word& each : kCheckedWords) {
     const bool fits = each.access == hal::Access::Read ? hal::reads(argument.access)

@@ -133,8 +133,7 @@ class PreparedHostCall final : public PreparedCall {
 }  // namespace
 
 Result<std::unique_ptr<PreparedCall>> HostOperator::prepare(PrepareContext& context) const {
-  // `context.op` keeps this operator alive, even if `context.op` is another operator, which owns
-  // it.
+  // `context.op` keeps this operator alive: it is this operator, or another one that owns this one.
   return std::unique_ptr<PreparedCall>(std::make_unique<PreparedHostCall>(
       context, std::shared_ptr<const HostOperator>(context.op, this)));
 }

@@ -15,9 +15,9 @@ namespace texloom::runtime {
 // A tensor as a host operator sees it: a copy in host memory.
 struct HostTensor {
   const TensorSpec& spec;
-  // The elements in row-major order, of spec.layout.shape; if the operator takes places, all places
-  // row by row instead, padding included. Values written here are kept only if the argument is
-  // declared as written. Zero at first if the argument is not read.
+  // The elements of spec.layout.shape in row-major order. If takes_places() is true, the contents
+  // of all places row by row instead, padding included. Values written here are kept only if the
+  // argument is declared as written. Zero at first if the argument is not read.
   std::span<std::byte> data;
 };
 

@@ -140,7 +140,7 @@ std::string words_of(const KernelSpelling& language, const KernelText& kernel) {
 struct Signature {
   std::string parameters;
   std::string constants;  // the structure with the constants, or empty
-  std::string bound;      // constants as the kernel's variables
+  std::string bound;      // lines that declare the constants as variables of the kernel
 };
 
 Signature signature_of(const KernelSpelling& language, const KernelText& kernel) {

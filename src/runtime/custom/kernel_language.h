@@ -25,8 +25,8 @@ struct KernelText {
   std::array<std::int64_t, 3> limits = {};
 };
 
-// The parameters of the kernel: each argument, for a texture with the two constants of its origin
-// ("x_tl_x", "x_tl_y") after it; then the attributes.
+// The parameters of the kernel: the arguments in order, each texture followed by the two constants
+// of its origin ("x_tl_x", "x_tl_y"); then the attributes.
 std::vector<hal::KernelParam> params_of(const KernelText& kernel);
 
 // The kernel in every language of the table (kernel_spellings.h) that has the kernel's types.

@@ -17,8 +17,8 @@ struct KernelSpelling {
   std::vector<std::string> build_options;
   std::string_view prelude;  // ids, samplers
   bool has_float64 = false;
-  bool has_vector_literals = false;  // (float4)(a, b, c, d)
-  std::string_view double_prelude;   // if a tensor is float64
+  bool has_vector_literals = false;  // whether (float4)(a, b, c, d) makes a vector
+  std::string_view double_prelude;   // precedes the kernel if a tensor is float64
   std::string_view kernel;           // {0}: the kernel's name, {1}: its parameters
   // Parameters of buffers: {1} is the type, {2} counts them.
   std::string_view read_buffer, write_buffer;
@@ -30,10 +30,10 @@ struct KernelSpelling {
   // `constants_parameter` is the parameter for this structure: {0} is the number of buffers before
   // it. `bound_constant` is a line at the beginning of the kernel for each constant.
   std::string_view constants, constants_parameter, bound_constant;
-  std::string_view last_parameters;  // the ids, if they are parameters
-  std::string_view load, store;      // macros of textures; {1}: suffix of the type
-  std::string_view four;             // a macro of all arguments; {1}: the type of a value
-  std::string_view get, put;         // macros of buffers; {1}: the stored type
+  std::string_view last_parameters;  // the thread ids, in languages that pass them as parameters
+  std::string_view load, store;      // macros for textures; {1}: suffix of the type
+  std::string_view four;             // a macro for every argument; {1}: the type of a value
+  std::string_view get, put;         // macros for buffers; {1}: the stored type
   std::string_view get_half, put_half;
 };
 

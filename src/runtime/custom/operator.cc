@@ -23,7 +23,8 @@ bool is_domain(std::string_view name) {
   return is_identifier(name.substr(0, dot)) && is_domain(name.substr(dot + 1));
 }
 
-// Whether the axes of all digits longer than 1 occur in `axes`, in the order of the digits.
+// Whether the axes of the layout's digits (TensorLayout) occur in `axes`, in the order of the
+// digits. Digits of extent 1 do not count.
 bool occur_in(const std::vector<std::uint32_t>& axes, const std::vector<LayoutDigit>& digits) {
   auto at = axes.begin();
   for (const LayoutDigit& digit : digits) {

@@ -80,7 +80,7 @@ struct OperatorInfo {
   std::vector<std::string> drivers = {};
   std::vector<OperatorArgument> arguments = {};
   std::vector<AttributeSpec> attributes = {};
-  // Each lists the element types of the arguments, in order; empty: any types.
+  // Each variant lists the element types of the arguments, in order; empty: any types.
   std::vector<std::vector<hal::ElementType>> variants = {};
 };
 
@@ -142,8 +142,8 @@ struct PrepareContext {
   std::uint32_t number = 0;             // of the call among the plan's launches and calls, from 0
   std::optional<CallNeighbor> previous = {}, next = {};  // the launches or calls around it
   bool checks_writes = false;                            // PrepareOptions::check_writes
-  // Another queue of the device, which host calls use to move memory; null unless the operator
-  // works on the host.
+  // Another queue of the device, on which host calls copy tensors; null unless the operator works
+  // on the host.
   std::shared_ptr<hal::Queue> transfers = {};
 
   // Set by the operator: the bytes of device memory that each recording needs while it runs.
@@ -162,7 +162,7 @@ struct EncodeContext {
 
   // Appends a function that each submission calls (CommandBuffer::native) with the memory of the
   // arguments, then of the workspace. The objects behind NativeCommands::handles are lent until the
-  // function returns. It must not wait for the device.
+  // function returns. The function must not wait for the device.
   Status native(hal::EncodeNative encode) const;
 };
 
@@ -171,8 +171,8 @@ class PreparedCall {
  public:
   virtual ~PreparedCall() = default;
 
-  // Appends the call to a recording. Commands that depend on each other need barriers between them:
-  // the command buffer may leave them to the caller that records. Objects to which the commands
+  // Appends the call to a recording. Must also append barriers between commands that depend on each
+  // other: a command buffer with Barriers::Explicit inserts none. Objects to which the commands
   // refer must outlive this object. Must not wait for the device: waits through the HAL fail.
   virtual Status encode(const EncodeContext& context) const = 0;
 };

@@ -134,7 +134,7 @@ Result<Size> parse_size(std::string_view text, std::span<const std::string> name
 std::string size_text(const Size& size, std::span<const std::string> names) {
   struct Part {
     std::string text;
-    int precedence = 2;  // of its operator: 0 for sums, 1 for products, 2 if there is none
+    int precedence = 2;  // outermost operator: 0 for sums, 1 for products, 2 for none
   };
   const auto within = [](const Part& part, int least) {
     return part.precedence < least ? "(" + part.text + ")" : part.text;

@@ -160,7 +160,7 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
                     log, kernel);
 }
 
-// The kernel that a recording appends.
+// A prepared call: its recording appends one dispatch of the kernel.
 class PreparedKernel final : public PreparedCall {
  public:
   PreparedKernel(std::shared_ptr<hal::Executable> executable, std::array<std::uint32_t, 3> groups,

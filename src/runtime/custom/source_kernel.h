@@ -40,8 +40,8 @@ struct SourceKernel {
   std::array<std::uint32_t, 3> workgroup = {1, 1, 1};  // threads
   // The number of threads along each axis (size_text.h). Names are "x.width" and "x.height" (texels
   // of a texture), "x.d0", "x.d1", … (the shape) and "x.places" (elements with padding), for an
-  // argument x. Each is at least 1. Surplus threads of the last group do nothing. If the body has a
-  // barrier, the numbers of threads must be multiples of the work group.
+  // argument x. Each number of threads is at least 1. Surplus threads of the last group do nothing.
+  // If the body has a barrier, the numbers of threads must be multiples of the work group.
   std::array<std::string, 3> threads = {"1", "1", "1"};
   LikeInputs like = {};  // for the shapes of outputs in a graph
 };
