@@ -237,7 +237,7 @@ Status run_commands(const CommandRange& commands, Workers& workers, std::span<st
     if (std::holds_alternative<BarrierSegment>(segment)) continue;
     const ProfileClock::time_point begin = ProfileClock::now();
     TL_RETURN_IF_ERROR(runner.run(segment));
-    TL_RETURN_IF_ERROR(runner.finish());  // run by itself, for a separate span
+    TL_RETURN_IF_ERROR(runner.finish());  // runs this command alone, so that it has its own span
     profile->add({.name = label_of(segment),
                   .track = track,
                   .begin = begin,

@@ -9,7 +9,7 @@
 
 namespace texloom::hal::host {
 
-// Give access to the memory in NativeCommands::memory, which must belong to this driver.
+// Return the memory at `place`, one of NativeCommands::memory, which must belong to this driver.
 // NativeCommands::handles is null.
 std::byte* native_memory(const BoundBuffer& place);
 Image native_memory(const BoundTexture& place);

@@ -98,7 +98,7 @@ Status MetalCommandQueue::encode_measured(const CommandRange& range, Encoding& e
     SamplePair samples;
     if (is_command && !std::holds_alternative<NativeSegment>(*first))
       samples = encoding.samples.take();
-    const bool is_alone = is_command && !samples;  // the only one of its command buffer
+    const bool is_alone = is_command && !samples;  // the only command in its command buffer
     if (is_alone && !encoding.measured.empty()) TL_RETURN_IF_ERROR(commit_and_begin(encoding));
     passes_.begin_sampled(samples, memory_->samples.point());
     TL_RETURN_IF_ERROR(encoder_.encode(range, first, next, encoding.kept));

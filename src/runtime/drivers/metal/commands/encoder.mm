@@ -35,7 +35,8 @@ bool suits_blits(const CopiedRows& rows, TexelFormat format) {
   return rows.height == 1 || (rows.pitch % texel == 0 && rows.pitch <= kMaxPitchTexels * texel);
 }
 
-// Copies between a buffer and a texture. The place of a single row has no pitch.
+// Copies between a buffer and a texture. A single row may have any pitch, so its length stands for
+// the pitch.
 struct TextureRows {
   MetalMemory* memory;
   CopiedRows rows;
@@ -182,7 +183,7 @@ bool Encoder::prefers_kernel(std::uint64_t bytes) const {
   return passes_.is_computing() && bytes <= kLargestKernelTransfer;
 }
 
-// A blit fills multiples of 4 bytes, with one byte value.
+// A blit can fill only multiples of 4 bytes, and only with copies of one byte.
 Status Encoder::encode(const FillSegment& segment, const CommandRange&) {
   const std::uint64_t alignment = context_.info()->limits.transfer_alignment;
   const BoundBuffer& target = segment.target;
@@ -247,8 +248,8 @@ struct Encoder::Block {
   std::uint64_t first;  // row of all
 };
 
-// Kernels and blits take turns, so each block waits for the previous one, and can use the same
-// memory.
+// Kernels and blits alternate, so each block waits for the previous one. All blocks can therefore
+// use the same staging memory.
 Status Encoder::copy_in_blocks(const CopiedRows& all,
                                FunctionRef<Status(const Block&)> copy_block) {
   const std::uint64_t height = std::min(all.rows_within(context_.staging_bytes()), all.height);

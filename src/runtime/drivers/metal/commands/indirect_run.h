@@ -23,7 +23,7 @@ struct DispatchRun {
   std::uint32_t dispatches = 0;
 };
 
-// The places of a dispatch's addresses and constants in the memory for arguments.
+// The offsets of a dispatch's addresses and constants in the memory for arguments.
 struct ArgumentPlaces {
   std::uint64_t addresses = 0, constants = 0;
 };
@@ -53,7 +53,7 @@ class IndirectRun {
   std::vector<ArgumentPlaces> places_;     // by dispatch
   Handle<MetalMemory> arguments_;          // of all kernels
   std::vector<MetalPipeline*> pipelines_;  // without duplicates; to be set before execution
-  ResourceUses used_;                      // by argument buffers
+  ResourceUses used_;                      // resources that the argument buffers name
   bool has_barriers_ = false;
   bool has_slots_ = false;
   bool is_bound_ = false;

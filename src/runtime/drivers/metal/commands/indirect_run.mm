@@ -70,8 +70,8 @@ std::shared_ptr<IndirectRun> IndirectRun::record(const Context& context, const D
   // The memory is in no residency set: the device's set may be released before a command buffer
   // that keeps the run.
   made->arguments_ = *std::move(arguments);
-  // GPUs of earlier families fault on pipelines that the encoder itself has not used, as tinygrad's
-  // graphs for Metal found.
+  // GPUs of families before Apple9 fault if an indirect command uses a pipeline that the encoder
+  // itself has not used (found by tinygrad's Metal graphs).
   const bool needs_pipelines = ![objc(context.device()) supportsFamily:MTLGPUFamilyApple9];
   std::uint32_t number = 0;
   bool is_after_barrier = false;
@@ -126,7 +126,7 @@ void IndirectRun::bind(const DispatchRun& run, const CommandRange& range) {
 }
 
 // Metal does not promise that barriers of indirect commands order commands outside of the indirect
-// command buffer, so barriers of the encoder order those.
+// command buffer, so barriers of the encoder order the outside commands.
 Status IndirectRun::encode(Passes& passes) const {
   if (has_barriers_) passes.barrier();
   TL_ASSIGN_OR_RETURN(MetalCompute* const encoder, passes.compute());

@@ -11,8 +11,8 @@
 namespace texloom::hal::metal {
 
 // Takes the indirect command buffers of a command buffer for one encoding, and gives them back at
-// the end. The first encoding records them. There are none for command buffers that can be
-// submitted only once, nor with a profile, which measures each command separately.
+// the end. The first encoding records them. Command buffers that can be submitted only once have
+// none. No command buffer has any with a profile, which measures each command separately.
 class IndirectRuns {
  public:
   struct Found {

@@ -54,7 +54,7 @@ struct IndirectRuns::Encoded final : EncodedCommands {
     for (const DispatchRun& run : runs) entries[&*run.begin] = {run, {}};
   }
 
-  std::unordered_map<const Segment*, Entry> entries;  // by the first segment
+  std::unordered_map<const Segment*, Entry> entries;  // key: the first segment of the run
 };
 
 IndirectRuns::IndirectRuns(const Context& context, const CommandRange& range)

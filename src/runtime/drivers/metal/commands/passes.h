@@ -30,15 +30,15 @@ class Passes {
   // `queue` outlives this object.
   static Result<Passes> create(const Context& context, MetalQueue* queue);
 
-  // Begins a command buffer, which keeps no object alive. The previous one was committed or
-  // dropped.
+  // Begins a command buffer, which keeps no object alive. The caller has committed or dropped the
+  // previous one.
   Status begin();
   MetalCommands* commands() const { return commands_.get(); }
   // Ends the open encoder. After that only events may be encoded.
   Status end();
   // Submits the command buffer, which has ended, and returns it.
   Handle<MetalCommands> commit();
-  // Gives up the command buffer, if there is one; nothing of it runs.
+  // Discards the open command buffer, if there is one; none of its commands runs.
   void drop();
 
   // Return the encoder for the next command, which runs after the commands before the last barrier.

@@ -94,7 +94,7 @@ void MetalSemaphore::attach(const std::weak_ptr<Semaphore>& semaphore) {
   }
 }
 
-// The device signals values up to `signaled_`.
+// Ignores values up to `signaled_`, which the device signals.
 void MetalSemaphore::reached(std::uint64_t value) {
   const std::scoped_lock lock(mutex_);
   if (value <= signaled_) return;

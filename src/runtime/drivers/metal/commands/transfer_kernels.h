@@ -19,7 +19,8 @@ struct MemoryOffset {
   std::uint64_t offset = 0;
 };
 
-// Rows of the same size at two places, `pitch` bytes from one to the next.
+// Rows to copy. In the source and in the target, each row begins `pitch` bytes after the previous
+// one.
 struct RowCopy {
   MemoryOffset source, target;
   std::uint64_t source_pitch = 0, target_pitch = 0;

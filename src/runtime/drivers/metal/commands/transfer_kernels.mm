@@ -20,7 +20,7 @@ constexpr std::uint64_t kThreadUnits = 4;     // units per thread
 constexpr std::uint64_t kGroupThreads = 256;  // at least the bytes at an end of a row
 
 // A row of the target is `head` bytes up to the first unit, `units` units, and `tail` bytes. The
-// constants above are macros.
+// constants above are macros in this source.
 constexpr const char* kSource = R"(
 #include <metal_stdlib>
 using namespace metal;
@@ -92,7 +92,7 @@ kernel void fill_bytes(device uchar* target [[buffer(0)]], constant Fill& fill [
   const ulong end = ends.head + UNIT * ends.units;
   if (item < ends.head) to[item] = uchar(fill.pattern >> 8 * uint(item % 4));
   if (item < ends.tail) to[end + item] = uchar(fill.pattern >> 8 * uint((end + item) % 4));
-  // The pattern of a unit begins with the byte at which the unit begins.
+  // Rotates the pattern, because units begin `head` bytes after the fill does.
   const uint turn = 8 * uint(ends.head % 4);
   const uint pattern =
       turn == 0 ? fill.pattern : fill.pattern >> turn | fill.pattern << (32 - turn);

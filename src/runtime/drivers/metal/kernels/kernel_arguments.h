@@ -19,7 +19,8 @@ struct KernelArgument {
   bool is_depth = false;
 };
 
-// Samplers of the source are not arguments. Valid inside the autorelease pool of the bindings.
+// The arguments among the bindings of a compiled kernel; samplers that the source defines are not
+// arguments. Valid only inside the autorelease pool of the bindings.
 class KernelArguments {
  public:
   explicit KernelArguments(NSArray<id<MTLBinding>>* bindings);

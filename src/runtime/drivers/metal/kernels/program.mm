@@ -48,7 +48,7 @@ Handle<MetalPipeline> make_pipeline(const Context& context,
                                     MTLComputePipelineReflection** reflection, NSError** error) {
   if (archive.use == ArchiveUse::Fill &&
       ![objc(archive.archive) addComputePipelineFunctionsWithDescriptor:descriptor error:nullptr])
-    archive = {};  // making the pipeline reports the reason, or needs no archive
+    archive = {};  // make the pipeline without the archive; if that fails, too, `error` says why
   descriptor.binaryArchives = archive.archive ? @[ objc(archive.archive) ] : nil;
   return adopt<MetalPipeline>([objc(context.device())
       newComputePipelineStateWithDescriptor:descriptor
@@ -146,8 +146,9 @@ Result<std::vector<Kernel>> make_kernels(const Context& context,
 constexpr const char* kMetallibHelp =
     "; help: build the metallib again, for this system, or give the source beside it";
 
-// Whether other code may succeed. A metallib of a newer system may fail when it is loaded, or only
-// when its pipelines are made. Errors of the parameters are the same for every code.
+// Whether the next code of the executable may succeed after this failure. A metallib of a newer
+// system may fail when it is loaded, or only when its pipelines are made. Errors of the parameters
+// are the same for every code.
 bool may_be_of_this_code(const Status& failure) {
   return failure.code() == StatusCode::BuildFailed || failure.code() == StatusCode::NotFound;
 }

@@ -35,7 +35,7 @@ constexpr std::array kFamilies = {
     Family{MTLGPUFamilyApple5, "Apple5", 96, 16384},
     Family{MTLGPUFamilyApple4, "Apple4", 96, 16384},
     Family{MTLGPUFamilyMac2, "Mac2", 128, 16384},
-    // The driver of older devices may lack functions that this driver calls.
+    // Apple's driver for older devices may lack functions that this driver calls.
     Family{MTLGPUFamilyApple3, "Apple3", 31, 16384},
 };
 static_assert(std::all_of(kFamilies.begin(), kFamilies.end(), [](const Family& each) {
@@ -86,8 +86,8 @@ DeviceLimits limits_of(id<MTLDevice> device, const Family& family) {
   limits.max_image_width = limits.max_image_height = family.max_image_size;
   limits.max_read_images = limits.max_write_images = family.texture_slots;
   limits.max_buffers = kBufferSlots;
-  // No limit of an axis exceeds the limit of the whole threadgroup, so the largest one stands for
-  // it.
+  // The largest limit of an axis stands for the limit of the whole threadgroup, which is at least
+  // as large.
   limits.max_workgroup_size = std::max({threads.width, threads.height, threads.depth});
   limits.max_workitem_sizes = {threads.width, threads.height, threads.depth};
   limits.local_memory_bytes = device.maxThreadgroupMemoryLength;

@@ -7,7 +7,7 @@ namespace {
 
 Handle<MetalResidencySet> make_set(id<MTLDevice> device) {
   if (@available(macOS 15, iOS 18, *)) {
-    // Some devices have no residency sets, such as that of the software Metal.
+    // Some devices, such as the software implementation of Metal, have no residency sets.
     if (![device respondsToSelector:@selector(newResidencySetWithDescriptor:error:)]) return {};
     MTLResidencySetDescriptor* descriptor = [[[MTLResidencySetDescriptor alloc] init] autorelease];
     return adopt<MetalResidencySet>([device newResidencySetWithDescriptor:descriptor

@@ -192,7 +192,8 @@ bool Encoder::is_aligned(std::uint64_t offset, std::uint64_t bytes) const {
   return offset % alignment == 0 && bytes % alignment == 0;
 }
 
-// OpenCL fills at multiples of the pattern's size, devices at multiples of their alignment.
+// OpenCL fills only at multiples of the pattern's size; the device may also require its transfer
+// alignment. A kernel does other fills.
 Status Encoder::encode(const FillSegment& segment, cl_event* done) {
   const OpenClBuffer& target = as_opencl(*segment.target.buffer);
   const std::uint64_t offset = segment.target.offset;

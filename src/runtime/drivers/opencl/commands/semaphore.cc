@@ -16,7 +16,7 @@ SharedEvent OpenClSemaphore::event_for(std::uint64_t value) const {
 }
 
 void OpenClSemaphore::reached(std::uint64_t value) {
-  std::map<std::uint64_t, SharedEvent> complete;  // released without the lock
+  std::map<std::uint64_t, SharedEvent> complete;  // its events are released after the lock
   const std::scoped_lock lock(mutex_);
   while (!events_.empty() && events_.begin()->first <= value)
     complete.insert(events_.extract(events_.begin()));

@@ -106,7 +106,8 @@ __kernel void copy_bytes(__global const uchar* source, __global uchar* target,
   }
 }
 
-// `pattern` begins with a unit's first byte; the bytes of the head and the tail continue it.
+// `pattern` is rotated to begin at a unit's first byte. The head and the tail repeat it in phase
+// with the units.
 __kernel void fill_bytes(__global uchar* target, ulong offset, uint head, ulong units, uint tail,
                          uint pattern) {
   const ulong item = get_global_id(0);
@@ -225,7 +226,8 @@ Status TransferKernels::copy(cl_command_queue queue, const MemoryOffset& source,
                              const MemoryOffset& target, std::uint64_t bytes, cl_event* done) {
   const std::uint64_t unit = shape_of(*context_).unit;
   Ends ends(shape_of(*context_), target.offset, bytes);
-  // The last unit of a source whose size is not a multiple of the unit cannot be read as a whole.
+  // A source whose size is not a multiple of the unit ends in a partial unit, which the kernel
+  // cannot read. The tail then has the bytes that need this unit.
   const bool shifted = (source.offset + ends.head) % unit != 0;
   const std::uint64_t first = (source.offset + ends.head) / unit;
   if (ends.units != 0 && first + ends.units + (shifted ? 1 : 0) > source.memory_bytes / unit) {

@@ -42,8 +42,8 @@ enum class Types : unsigned char { Float32, Floats, Integers, Numbers, None };
 //   g  the type T or a vector of it      s  T itself
 //   i  int, with as many lanes as g      n  int itself
 //   c  the signed integer of T's width, with as many lanes as g; d  the unsigned one
-// and other types for themselves. Signatures whose scalar form is that of another signature are for
-// vectors only.
+// and other types for themselves. A signature is declared for vectors only if its scalar form
+// repeats that of another signature.
 struct Family {
   std::string_view names;  // separated by spaces
   Types types;
@@ -95,7 +95,7 @@ constexpr std::array kFamilies = {
     Family{"write_imageui", Types::None, "void", "__write_only image2d_t, int2, uint4", ""},
 };
 
-// Built-in functions without declarations here, and prefixes of the names of further ones.
+// Names, and prefixes of names, of built-in functions that are not declared here.
 constexpr std::string_view kOthers =
     "all any bitselect cross degrees distance dot fast_distance fast_length "
     "fast_normalize fract frexp ilogb lgamma_r length mad24 mad_hi mad_sat mem_fence mix modf "

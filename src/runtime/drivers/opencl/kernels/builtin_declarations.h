@@ -15,12 +15,12 @@ namespace texloom::hal::opencl {
 // Types, constants and macros are in another header, which stays.
 inline constexpr std::string_view kNoBuiltinHeader = "-D_OPENCL_H_";
 
-// Returns declarations in OpenCL C, for the start of the program `source`, of the built-in
-// functions that it calls; nothing if it calls a function that is not declared here: these are the
-// functions of generated code and the most common ones of other sources. A function is declared for
-// all types that it accepts, so that no call converts its arguments for the lack of the right
-// overload. Calls in macros and in included files are not seen, so a program with them may need the
-// header.
+// Returns declarations in OpenCL C of the built-in functions that the program `source` calls, to be
+// placed before it. The table has the functions of generated code and the most common ones of other
+// sources. Nullopt if the program calls a built-in function outside of the table. A function is
+// declared for all types that it accepts, so that no call converts its arguments for the lack of
+// the right overload. Calls in macros and in included files are not seen, so a program with them
+// may need the header.
 std::optional<std::string> builtin_declarations(std::string_view source);
 
 }  // namespace texloom::hal::opencl

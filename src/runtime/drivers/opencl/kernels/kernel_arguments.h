@@ -26,7 +26,7 @@ AddressedParams addressed_params(const Context& context, const KernelCall& call,
 class KernelArguments {
  public:
   // Sets those arguments of the call that the kernel does not have yet. The constants and the
-  // parameters must be those of the previous call, unless forget() was called in between.
+  // parameters are assumed to be those of the previous call, unless forget() was called in between.
   Status set(const Context& context, const KernelCall& call, std::span<const Binding> table,
              cl_kernel kernel);
   // Forgets the arguments, so that the next call sets all of them, and releases parts of buffers.

@@ -58,8 +58,8 @@ std::optional<ElementType> scalar_type(const std::string& name) {
   return std::nullopt;
 }
 
-// Whether no scalar argument can have this type: small types, vectors, samplers. Other names may be
-// typedefs of any type.
+// Whether the name is that of a type that no constant can have: a small type, a vector or a
+// sampler. False for unknown names, which may be typedefs of any type.
 bool is_never_a_constant(std::string_view name) {
   constexpr std::array kSmall = {"char", "uchar", "short", "ushort", "half", "sampler_t"};
   constexpr std::array kElements = {"char", "uchar", "short", "ushort", "half",  "int",

@@ -66,7 +66,7 @@ class OpenClBuffer final : public Buffer {
 
   std::shared_ptr<const Context> context_;
   std::shared_ptr<MapQueue> map_queue_;
-  AddressedMemory addressed_;  // outlives memory_, which stands for it
+  AddressedMemory addressed_;  // declared before memory_, which wraps it, so destroyed after it
   MemoryHandle memory_;
   std::shared_ptr<BufferParts> parts_ = std::make_shared<BufferParts>();
 };

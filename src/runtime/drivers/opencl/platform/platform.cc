@@ -34,7 +34,7 @@ class DeviceReader {
     return value;
   }
 
-  // Zero if the query fails.
+  // The value of a property; zero if the query fails.
   template <typename T>
   T optional_scalar(cl_device_info name) {
     T value = {};
@@ -160,7 +160,8 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.limits = read_limits(reader, info.features.images);
   if (info.type == DeviceType::Cpu) hold_to_machine_memory(info.limits);
   read_view_alignments(reader, extensions, info);
-  // An implementation may move mapped memory, and requires it to be unmapped before kernels use it.
+  // Shared memory is not persistent: an implementation may move mapped memory, and requires it to
+  // be unmapped before kernels use it.
   const MemoryKindInfo shared{.available = true, .mappable = true};
   const MemoryKindInfo managed{.available = true, .mappable = true, .persistent = true};
   info.memory_kinds = {MemoryKindInfo{.available = true}, shared, managed};
@@ -173,7 +174,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   TL_RETURN_IF_ERROR(to_status(reader.error(), "clGetDeviceInfo"));
   if (!available)
     return make_error(StatusCode::Unavailable, "device {} is not available", info.name);
-  // Scalars are passed, and bytes addressed, in the host's byte order.
+  // The driver passes scalars and addresses bytes in the host's byte order.
   if (!little_endian)
     return make_error(StatusCode::Unavailable,
                       "device {} is big-endian, and only little-endian devices are supported",

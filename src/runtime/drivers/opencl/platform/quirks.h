@@ -16,7 +16,7 @@ inline constexpr std::string_view kWholeLastRow = "whole-last-row";
 // Building a program is quick, and the first run of each kernel compiles it.
 inline constexpr std::string_view kCompilesAtFirstRun = "compiles-at-first-run";
 
-// A launch takes longer if more parts of buffers overlap the parts that it is bound to.
+// The time of a launch grows with the number of parts of buffers that overlap its arguments.
 inline constexpr std::string_view kSlowOverlappingParts = "slow-overlapping-parts";
 
 // The compiler is not thread safe.
