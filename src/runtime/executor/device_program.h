@@ -60,11 +60,11 @@ using TensorBinding = hal::Binding;
 
 // Runs a plan on one device. Temporaries are in memory that the device's workspace pool lends while
 // a run is recorded: all programs of a device share that memory, and consecutive runs of one queue
-// allocate no further memory. The second of equal runs is recorded over slots, into command buffers
-// that later equal runs submit again, each with its own memory; runs are equal if their symbols,
-// scalars and origins of textures are equal. On devices that need barriers, the barriers are found
-// ahead of time unless the plan names them. Thread safe. May be released before its runs are
-// complete.
+// allocate no further memory. Runs are equal if their symbols, scalars and origins of textures are
+// equal. The second of equal runs is recorded over slots of a table of bindings. Later equal runs
+// submit the same command buffers again, each with a table of its own memory. On devices that need
+// barriers, the barriers are found ahead of time unless the plan names them. Thread safe. May be
+// released before its runs are complete.
 class DeviceProgram {
  public:
   ~DeviceProgram();

@@ -66,7 +66,8 @@ class Executor {
   Result<std::uint32_t> find_scalar(std::string_view name) const;
 
   // Sets the shape of an input whose shape depends on the call. For any other input,
-  // InvalidArgument unless the shape is the fixed one. Must come before the input's elements.
+  // InvalidArgument unless the shape is the fixed one. Call this before set_input() for the same
+  // input.
   Status set_shape(std::uint32_t input, std::span<const std::int64_t> shape);
   // Enqueues a copy of a row-major array into memory of the executor, without waiting.
   // InvalidArgument for a wrong number of bytes or an unknown shape.
@@ -89,8 +90,8 @@ class Executor {
   Status submit(std::vector<hal::TimelinePoint> waits = {},
                 std::vector<hal::TimelinePoint> signals = {});
 
-  // The following functions describe the latest submitted run, whatever was set, bound or refused
-  // since.
+  // The following functions describe the latest submitted run, even if inputs or memory were set
+  // since, or a later run was refused.
 
   // The shape of the output, and the bytes of its row-major array. InvalidArgument before the first
   // run if the shape depends on the call.
@@ -104,7 +105,7 @@ class Executor {
   Result<hal::Binding> output(std::uint32_t output) const;
 
  private:
-  // The executor's facts about one argument of the plan.
+  // The state of one argument of the plan.
   struct Argument {
     TensorSpec tensor;           // of the plan, with its size once that is known
     std::optional<Shape> shape;  // nullopt if it is not known

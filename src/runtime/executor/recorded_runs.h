@@ -12,7 +12,7 @@
 
 namespace texloom::runtime {
 
-// A run as it is recorded over slots. Memory is not part of it.
+// A run that is recorded over slots of a table of bindings. Its memory is bound at each submission.
 struct RecordedRun {
   std::vector<hal::Constant> scalars;
   std::vector<hal::Offset2D> origins;  // of the arguments that are textures

@@ -30,7 +30,7 @@ class SubmissionChain {
  private:
   hal::Queue& queue_;
   std::vector<hal::TimelinePoint> waits_, signals_;
-  // Fails if a submission fails; null without signals.
+  // Signaled by each submission except the last; fails if one of them fails. Null without signals.
   std::shared_ptr<hal::Semaphore> parts_;
   std::uint64_t submitted_ = 0;  // the value that parts_ will reach
 };

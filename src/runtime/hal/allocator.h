@@ -33,7 +33,7 @@ struct ImportDesc {
 // Describes a texture that is a view over a buffer's bytes.
 struct TextureViewDesc {
   TextureDesc texture = {};
-  std::uint64_t offset = 0;     // bytes; of the first texel
+  std::uint64_t offset = 0;     // bytes to the first texel
   std::uint64_t row_pitch = 0;  // bytes from row to row; 0 means smallest_view_pitch()
 };
 

@@ -122,8 +122,8 @@ class CommandBuffer {
                      const std::shared_ptr<Buffer>& target, std::uint64_t target_offset,
                      std::uint64_t bytes);
 
-  // If the texture is a view over the buffer, the rows of the two must not overlap; rows include
-  // the gaps between them.
+  // If the texture is a view over the buffer, the rows that are read must not overlap the rows that
+  // are written; rows include the gaps between them.
   Status copy_buffer_to_texture(const std::shared_ptr<Buffer>& source,
                                 const std::shared_ptr<Texture>& target,
                                 const BufferTextureRegion& region);
@@ -183,7 +183,8 @@ class CommandBuffer {
   // Takes back the claim if the submission is refused after all.
   void unclaim() const { claimed_ = false; }
 
-  // For drivers: the dispatches recorded, direct and indirect (KernelCall::number).
+  // For drivers: the number of recorded dispatches, direct and indirect; KernelCall::number counts
+  // them from 0.
   std::uint32_t call_count() const { return call_count_; }
   // For drivers: removes and returns an object that keep_encoded() stored; null if none is left.
   // The caller alone then has the object, so threads that encode at the same time need no lock.

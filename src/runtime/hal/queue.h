@@ -84,9 +84,9 @@ class QueueBackend {
 // Two threads of the queue submit work to the driver and wait for it, so submit() never blocks. A
 // thread that waits for the queue without a deadline does the work of these threads meanwhile. The
 // thread that starts work also makes host calls, each when everything before it is complete.
-// Waiting for a point that an earlier submission of this queue signals costs nothing, as the order
-// suffices. The device itself waits for a point that other work of the device signals, if the
-// driver supports it (QueueBackend::can_wait).
+// Waiting for a point that an earlier submission of this queue signals costs nothing, because the
+// queue is in order. The device itself waits for a point that other work of the device signals, if
+// the driver supports it (QueueBackend::can_wait).
 //
 // Releasing the last handle waits for the work that was started, because readbacks write the
 // caller's memory; submissions that still wait for semaphores fail. If the last handle is released

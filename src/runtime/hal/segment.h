@@ -6,7 +6,7 @@
 // command buffer, or the table of the submission, keeps the objects alive. Subspans of buffers are
 // resolved: a segment refers to the buffer that owns the memory, with an offset.
 //
-// Segments between two barriers may run in any order or concurrently, as none of them touches
+// Segments between two barriers may run in any order or concurrently, because none of them touches
 // memory that another writes. If a segment fails, other segments may or may not have run. A host
 // call runs by itself, after everything before it and before everything after it; the queue makes
 // the call, and drivers receive the segments in between. Command buffers run one after another.
@@ -76,8 +76,8 @@ struct KernelCall {
   std::uint32_t entry_point = 0;
   std::span<const SegmentBinding> bindings;  // the buffers and textures among the parameters
   std::span<const Constant> constants;       // the constants among the parameters
-  std::uint32_t number = 0;                  // of calls before this one in the command buffer
-  bool has_slots = false;                    // among the bindings
+  std::uint32_t number = 0;  // the number of calls before this one in the command buffer
+  bool has_slots = false;    // among the bindings
 
   const EntryPoint& entry() const { return executable->entry_points()[entry_point]; }
 };

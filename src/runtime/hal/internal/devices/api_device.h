@@ -17,10 +17,11 @@ namespace texloom::hal {
 
 // An open device. `Classes` names the driver's classes from which it is built:
 //
-//   Context the state that the objects of one open device share MapQueue, Buffer, Texture see
-//   ApiAllocator
-//   TransferKernels   kernels for copies and fills that the API lacks; all queues share them
-//   CommandQueue, Executable, Semaphore create themselves; Semaphore may also import native ones
+//   Context                    the state that the objects of one open device share
+//   MapQueue, Buffer, Texture  the classes that ApiAllocator needs
+//   TransferKernels            kernels for copies and fills that the API lacks, for all queues
+//   CommandQueue, Executable   create themselves
+//   Semaphore                  creates itself; may also import native semaphores
 template <typename Classes>
 class ApiDevice final : public Device {
  public:

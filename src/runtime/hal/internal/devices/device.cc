@@ -10,7 +10,7 @@ namespace texloom::hal {
 
 // Waits for queues when memory is short: a queue keeps the objects of submitted work until the work
 // is complete, so memory that the caller has released may still be allocated. Gives up after a
-// while, as work may wait for a semaphore that the caller has yet to signal.
+// while, because work may wait for a semaphore that the caller has yet to signal.
 class Device::QueueDrain final : public PressureListener {
  public:
   void add(const std::shared_ptr<Queue>& queue) {

@@ -35,7 +35,7 @@ Status check_region(const Texture* texture, const TextureRegion& region, std::ui
 }
 
 // Calls `record(block)` for each block of rows that fits into the staging buffer. One staging
-// buffer suffices, as commands run in order.
+// buffer suffices, because commands run in order.
 template <typename Record>
 Status record_rows(const Texture& texture, const TextureRegion& region, Record record) {
   const Extent2D extent = region.extent;

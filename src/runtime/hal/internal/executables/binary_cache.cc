@@ -211,7 +211,8 @@ Status BinaryCache::store(const BinaryKey& key, std::string_view binary) {
 }
 
 // Called with mutex_ held; otherwise several threads would remove files for the same excess bytes.
-// Two processes remove the same files, as both begin with the oldest.
+// Two processes may run this at once: both begin with the oldest files, so they remove the same
+// ones.
 void BinaryCache::trim() {
   std::vector<StoredFile> files = files_of(options_.folder);
   std::uint64_t bytes = 0;

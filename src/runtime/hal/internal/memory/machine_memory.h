@@ -16,7 +16,7 @@ std::uint64_t machine_memory_bytes();
 
 // The smallest memory limit of the control groups that `membership`, the text of /proc/self/cgroup,
 // names, and of their ancestors. `root` is the folder in which they are mounted, usually
-// /sys/fs/cgroup. kNoLimit64 if there is none.
+// /sys/fs/cgroup. kNoLimit64 if none of them has a limit.
 std::uint64_t control_group_memory(const std::filesystem::path& root, std::string_view membership);
 
 }  // namespace texloom::hal

@@ -6,7 +6,7 @@ namespace texloom::hal {
 namespace {
 
 bool fits_axis(std::uint64_t wanted, std::uint64_t there) {
-  // there <= wanted * kMaxAxisRatio, without the product, as that may overflow.
+  // there <= wanted * kMaxAxisRatio, computed without the product, which may overflow.
   return there >= wanted && there > 0 && (there - 1) / kMaxAxisRatio < wanted;
 }
 

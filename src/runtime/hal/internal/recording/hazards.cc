@@ -199,8 +199,9 @@ BarrierResource resource_of(const MemoryAccess& access) {
   return {.memory = BindingSlot{slot_of(access)}, .is_written = access.writes};
 }
 
-// The number of accesses to one object that are tracked separately; further accesses are merged
-// into larger ones (only if barriers are inserted automatically: a needless barrier does no harm).
+// The number of accesses to one object that are tracked separately. If barriers are inserted
+// automatically, further accesses are merged into larger ones: this may insert a needless barrier,
+// which does no harm.
 constexpr std::uint32_t kPlacesApart = 64;
 
 }  // namespace
@@ -316,7 +317,7 @@ void HazardTracker::add_access(const MemoryAccess& access, const Segment& segmen
   if (access.kind == MemoryAccess::Kind::Slot) note(access.writes ? slot_write_ : slot_read_);
 }
 
-// An entry without a successor is the first access of its object.
+// Visits each object once, at its first access: the only entry of the object without a successor.
 BarrierSegment HazardTracker::describe_barrier() {
   BarrierSegment barrier{.commands = commands_, .memory = BarrierScope::None, .resources = {}};
   resources_.clear();

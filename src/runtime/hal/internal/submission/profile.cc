@@ -11,7 +11,7 @@
 namespace texloom::hal {
 namespace {
 
-// A number unique to the calling thread, as the system reuses std::thread::id.
+// A number unique to the calling thread, because the system reuses std::thread::id.
 std::uint64_t thread_number() {
   static std::atomic<std::uint64_t> threads{0};
   thread_local const std::uint64_t number = threads++;

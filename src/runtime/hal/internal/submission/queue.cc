@@ -75,7 +75,7 @@ Status Queue::submit(Submission submission) {
   TL_RETURN_IF_ERROR(accept(submission));
   if (submission.waits.empty() && submission.commands.empty() && submission.signals.empty())
     return {};
-  // A callback of its signals may release this queue before this returns.
+  // A callback of the submission's signals may release this queue before submit() returns.
   const std::shared_ptr<State> state = state_;
   return state->submit(std::move(submission), false, state).status();
 }

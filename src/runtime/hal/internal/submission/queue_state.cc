@@ -179,7 +179,8 @@ void Queue::State::start_all() {
     startable_.wait(lock, [&] { return can_start() || (stopping_ && waiting_.empty()); });
     if (!can_start()) break;
     start_front(lock);
-    // A helper checks by itself; it sleeps only while another thread completes work.
+    // A waiting thread that helps (see helpers_) checks the queue by itself, and sleeps only while
+    // another thread completes work.
     if (helpers_ == 0) completable_.notify_one();
     progress_.notify_all();
   }
