@@ -100,7 +100,7 @@ class IndexReader {
   }
 
   void check_constants(const LaunchPlan& plan, const std::vector<std::uint32_t>& constants) {
-    // check_packages() compares the counts.
+    // The counts may differ here; check_packages() refuses that later.
     for (std::size_t i = 0; i < std::min(constants.size(), plan.constants.size()); ++i) {
       const TensorSpec& constant = plan.constants[i];
       if (constants[i] >= sections_.count()) {

@@ -48,7 +48,7 @@ class IndexValues {
   std::vector<std::string> texts(const IndexTables<index::Text>* texts);
   std::vector<Attribute> attributes(const IndexTables<index::Attribute>* attributes);
 
-  // Sizes that are read from now on are among these expressions.
+  // From now on, size() and sizes() refer to these expressions.
   void use(const IndexTables<index::Expression>* expressions) { expressions_ = expressions; }
   Size size(const index::Size& size);
   std::vector<Size> sizes(const IndexVector<const index::Size*>* sizes);
@@ -99,7 +99,7 @@ class IndexValues {
     return all;
   }
 
-  // Takes bytes off the budget.
+  // Takes bytes off the budget; if too few are left, notes an error and returns false.
   bool takes(std::size_t bytes);
 
  private:

@@ -40,7 +40,7 @@ struct PackageNode {
 // The place in which a variant keeps a tensor of the graph.
 struct TensorStore {
   std::optional<TensorRef> tensor =
-      {};  // of the variant's plan; nullopt if no step needs memory for it
+      {};  // a tensor of the variant's plan; nullopt if no step needs memory for it
   // The memory object: an index into the objects of the plan's workspace, or, for arguments and
   // constants, a number after the last object, one for each tensor.
   std::int64_t storage_id = -1;
@@ -50,7 +50,7 @@ struct TensorStore {
 
 // Bytes of a constant in the layout of its storage (plan/tensor_layout.h), padding included.
 struct ConstantBytes {
-  std::span<const std::byte> bytes;  // of the writer's caller; a reader leaves it empty
+  std::span<const std::byte> bytes;  // of the writer's caller; empty in packages that were read
 };
 
 // A form of the graph for one target.

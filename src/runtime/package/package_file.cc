@@ -26,7 +26,7 @@ namespace texloom::runtime {
 namespace {
 
 constexpr std::string_view kExportAgain =
-    "export it again, or fetch another copy";  // of a damaged file
+    "export it again, or fetch another copy";  // help for a damaged file
 
 // The content of a file: mapped, or a copy.
 class Content {

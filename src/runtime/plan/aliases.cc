@@ -45,7 +45,7 @@ bool share_memory(const TensorSpec& a, const hal::Binding& at_a, const TensorSpe
                   const hal::Binding& at_b) {
   const auto* x = std::get_if<hal::TextureBinding>(&at_a);
   const auto* y = std::get_if<hal::TextureBinding>(&at_b);
-  // Two tensors may be side by side in the same view.
+  // Two tensors may be side by side in the same view, so their texels are compared, not their rows.
   if (x != nullptr && y != nullptr && x->texture == y->texture)
     return hal::regions_meet(x->origin, std::get<TextureStorage>(a.storage).extent, y->origin,
                              std::get<TextureStorage>(b.storage).extent);

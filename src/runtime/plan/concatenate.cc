@@ -20,8 +20,8 @@ bool provides(const TensorStorage& given, const TensorStorage& wanted) {
   return std::get<BufferStorage>(given).bytes >= std::get<BufferStorage>(wanted).bytes;
 }
 
-// Whether texels are at the same places, for any values of symbols. If the size of only one tensor
-// depends on symbols, the layouts cannot be compared.
+// Whether texels are at the same places, for any values of symbols. If the size of a tensor does
+// not depend on symbols, the layouts are not compared.
 bool agree(const TensorSpec& given, const TensorSpec& wanted) {
   const auto is_number = [](const Size& extent) { return extent.constant().has_value(); };
   for (const TensorSpec* tensor : {&given, &wanted}) {
@@ -173,7 +173,7 @@ class Concatenation {
     return {};
   }
 
-  // Maps the numbers in a part's steps to those of the whole.
+  // Maps the indices in a part's steps to indices in the whole.
   struct Numbers {
     const std::vector<TensorRef>& arguments;
     std::uint32_t first_temporary;
@@ -214,7 +214,8 @@ class Concatenation {
     }
   };
 
-  // The values of the part's scalars in the whole. Adds the scalars that the whole lacks.
+  // The values of the part's scalars in the whole: symbols of the same names, or scalars that this
+  // function adds to the whole.
   std::vector<Operand> scalars_of(const PlanPart& part) {
     std::vector<Operand> operands;
     for (const ScalarSpec& scalar : part.plan->scalars) {

@@ -11,7 +11,8 @@
 
 namespace texloom::runtime {
 
-// One plan of several. `arguments[i]` is the tensor of the whole that the plan gets as argument i.
+// One of the plans to join. `arguments[i]` is the tensor of the joined plan, called the whole
+// below, that this plan gets as argument i.
 struct PlanPart {
   const LaunchPlan* plan = nullptr;
   std::vector<TensorRef> arguments;
@@ -35,9 +36,10 @@ struct PlanTensors {
 // outermost list comes from.
 //
 // A symbol of a part gets its value from an extent that consists of this symbol only: with the
-// argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. If several extents do, the
-// first counts; the caller guarantees that all others agree. Other symbols, and scalars, are the
-// whole's symbols of the same names.
+// argument [n, 2 * m] of a part for [h / 2, 8] of the whole, n is h / 2. If several extents consist
+// of the symbol, the first counts; the caller guarantees that all others agree. Any other symbol,
+// and a scalar, gets its value from the whole's symbol of the same name. A scalar without such a
+// symbol becomes a scalar of the whole.
 //
 // InvalidArgument, naming the part and the tensor: a missing argument or a tensor that does not
 // exist; storage that is smaller or of another kind than the part's; a temporary that no part

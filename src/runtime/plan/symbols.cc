@@ -87,7 +87,7 @@ class Binder {
     const Size& extent = plan_.arguments[argument].shape[axis];
     const auto symbol = extent.solvable_symbol(known_);
     if (!symbol) return false;
-    // The extent is factor * symbol + rest.
+    // The extent is factor * symbol + rest, so its values at 0 and 1 give both numbers.
     values_[*symbol] = 0;
     TL_ASSIGN_OR_RETURN(const std::int64_t rest, extent.at(values_));
     values_[*symbol] = 1;

@@ -25,8 +25,8 @@ Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,
                                                const GivenSymbols& given);
 
-// The shapes of all arguments of a call that gives only some arrays. A shape that is nullopt here
-// follows from the symbols. Fails like bind_symbols().
+// The shapes of all arguments of a call that gives only some arrays. The shapes that are nullopt in
+// `shapes` follow from the symbols. Fails like bind_symbols().
 Result<std::vector<Shape>> complete_shapes(const LaunchPlan& plan,
                                            std::span<const std::optional<Shape>> shapes,
                                            const GivenSymbols& given);

@@ -225,7 +225,7 @@ class Validator {
       const auto extent = extents_.find(variable->slot);
       if (extent == extents_.end())
         return invalid_argument("loop variable {} has no loop around it", variable->slot);
-      // The length of a run bounds the extents that are not constant.
+      // Only constant extents are checked; the limit for a run (kMaxLaunches) bounds all others.
       largest = std::max<std::int64_t>(extent->second.constant().value_or(0) - 1, 0);
     } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
       if (symbol->symbol >= plan_.symbols.size())

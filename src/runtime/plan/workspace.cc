@@ -178,7 +178,8 @@ class WorkspacePlanner {
     return {};
   }
 
-  // The pairs of these temporaries of which one launch reads one and writes the other, by position.
+  // The pairs of these temporaries such that one launch reads one and writes the other. Temporaries
+  // are given by their positions in the list.
   std::vector<plan::Separation> separations(const Numbers& temporaries) const {
     std::map<std::uint32_t, std::size_t> positions;
     for (std::size_t i = 0; i < temporaries.size(); ++i) positions.emplace(temporaries[i], i);
