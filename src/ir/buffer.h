@@ -35,7 +35,7 @@ struct BufferNode : RefCounted {
   std::vector<int64_t> shape;  // logical
   // For a row-major array or a texture in global memory whose size is known only at the call: its
   // shape, as expressions of the program's symbols. `shape` is then empty. The layout of such an
-  // array is empty; the layout of such a texture is open.
+  // array is empty; the layout of such a texture is open (layout/layout.h).
   Exprs extents;
   MemoryScope memory = MemoryScope::Global;
   Layout layout;         // static: part of a kernel's signature

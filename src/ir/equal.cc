@@ -122,7 +122,7 @@ class Equality {
   }
 
   const bool programs_;    // whether programs are compared, or two values at one place
-  Correspondence& known_;  // what the two sides define
+  Correspondence& known_;  // the definitions of the two sides, in pairs
 };
 
 // -- Hashes. add() has an overload for every type of field. Fields that equality ignores add

@@ -31,7 +31,7 @@ class Correspondence {
     from_[b] = a;
   }
   bool is_empty() const { return to_.empty(); }
-  // Whether `a` and `b` were paired, or are the same object and that was paired with nothing.
+  // Whether `a` and `b` were paired, or are one object that was paired with nothing.
   bool holds(const void* a, const void* b) const;
 
  private:

@@ -27,7 +27,7 @@ constexpr std::array kSpellings = {
     Spelling{"global.texture:weight", {MemoryScope::Global, TextureRule::Weight}},
     Spelling{"global.texture:nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
     // A "warp" buffer becomes shared memory of the block. A "wmma" fragment becomes private memory
-    // of each thread, which has the same values without tensor intrinsics.
+    // of each thread: without tensor intrinsics, this gives the same values.
     Spelling{"warp", {MemoryScope::Shared, {}}},
     Spelling{"wmma.matrix_a", {MemoryScope::Local, {}}},
     Spelling{"wmma.matrix_b", {MemoryScope::Local, {}}},

@@ -72,7 +72,7 @@ class LimitCheck {
           limits.max_parameter_bytes);
   }
 
-  // The arrays of all threads of a block are on the stack of the thread that runs it.
+  // The arrays of all threads of a block are on the stack of the thread that runs the block.
   void check_all(const CpuLimits& limits) {
     const auto& [x, y, z] = kernel_.block;
     const int128 threads = std::max<int128>(int128{x} * y * z, 1);

@@ -20,7 +20,7 @@ enum class Limit : uint8_t {
   Textures,        // textures among the parameters, where the target counts slots
   Buffers,         // buffers among the parameters and one for constants, where slots are counted
   ImageSize,       // texels along an axis of a texture
-  ParameterBytes,  // of all parameters together
+  ParameterBytes,  // bytes of all parameters together
 };
 
 // The unit of a limit: "threads in a block", "bytes of shared memory", ...

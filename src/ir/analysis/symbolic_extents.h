@@ -10,9 +10,10 @@ namespace texloom::ir {
 // remainders, minima and maxima of constants, symbols and variables of enclosing loops.
 bool is_extent(const Expr& e);
 
-// These functions return, for a texture: the extent of a digit of its layout, the number of its
-// rows, the number of its columns, and the extent of an axis, rounded up to whole texels if it is
-// lane_axis(). Each result is a constant or an expression of symbols.
+// These functions return, for a texture: the extent of a digit (layout/digits.h) of its layout, the
+// number of its rows, the number of its columns, and the extent of an axis. The extent of the
+// layout's lane_axis() is rounded up to whole texels. Each result is a constant or an expression of
+// symbols.
 Expr extent_of(const BufferNode& texture, const LayoutPart& part);
 Expr row_count(const BufferNode& texture);
 Expr col_count(const BufferNode& texture);

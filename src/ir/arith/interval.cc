@@ -38,7 +38,8 @@ Interval truncated_quotient(Interval a, int64_t divisor) {
 }
 
 // Remainders have the divisor's sign (floor) or the dividend's (truncating). If the dividend's
-// interval is between two multiples of the divisor, the remainder's interval is as wide as that.
+// interval is between two multiples of the divisor, the remainder's interval is as wide as the
+// dividend's.
 Interval floor_remainder(Interval a, int64_t divisor) {
   if (a.bounded() && floor_div(a.min, divisor) == floor_div(a.max, divisor)) {
     return {floor_mod(a.min, divisor), floor_mod(a.max, divisor)};

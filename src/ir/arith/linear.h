@@ -30,8 +30,8 @@ struct LinearSum {
   const Expr* single_atom() const;
   // The coefficient of an atom; 0 if it does not occur.
   int64_t coefficient_of(const Expr& atom) const;
-  // The greatest common divisor of all coefficients, negative if they all are; 0 for a constant, or
-  // if it does not fit int64.
+  // The greatest common divisor of all coefficients, negative if all coefficients are; 0 if there
+  // are no coefficients, or if the divisor does not fit int64.
   int64_t common_factor() const;
 
   // this + sign * other
@@ -52,7 +52,7 @@ bool equal(const LinearSum& a, const LinearSum& b);
 // arithmetic, which does not overflow (ir/program.h).
 bool reads_memory(const Expr& e, const Ranges& ranges);
 bool reads_memory(const LinearSum& sum, const Ranges& ranges);
-// The same question without ranges: no variable counts as bound to a value from memory.
+// Like the function above, but no variable counts as bound to a value from memory.
 bool reads_memory(const Expr& e);
 bool reads_memory(const LinearSum& sum);
 
@@ -61,10 +61,10 @@ class SumPart {
  public:
   enum class Kind : uint8_t {
     Whole,
-    Multiples,  // quotients by `parameter`, of the terms and the part of the constant it divides
-    Rest,       // what Multiples leaves: the other terms and the rest of the constant
+    Multiples,  // the terms, and the part of the constant, that `parameter` divides: the quotients
+    Rest,       // the terms that Multiples leaves out, and the rest of the constant
     Terms,      // all terms, divided by the parameter, without the constant
-    Except,     // all but the term with that index
+    Except,     // all terms but the one whose index is the parameter
   };
 
   SumPart() = default;

@@ -67,8 +67,8 @@ Modular modular_of(const Bindings::Integer& x, const Ranges& ranges) {
   return x.sum ? x.sum->modular(ranges) : modular(*x.expr, ranges);
 }
 
-// nullopt if int64 cannot hold the result, and for divisions by -1. A rule whose guard divides by a
-// constant also divides other numbers by that constant, and the least int64 divided by -1
+// nullopt if int64 cannot hold the result, and for every division by -1: a rule whose guard divides
+// by a constant divides other numbers by that constant, too, and the least int64 divided by -1
 // overflows.
 std::optional<int64_t> apply(BinaryOp op, int64_t a, int64_t b) {
   if (is_division(op) && b == -1) return std::nullopt;

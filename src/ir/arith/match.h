@@ -28,7 +28,7 @@ struct Bindings {
   struct Integer {
     std::optional<SumPart> sum;  // or
     const Expr* expr = nullptr;
-    mutable std::optional<Interval> interval;  // cached once a guard asked for it
+    mutable std::optional<Interval> interval;  // the bounds, cached once a guard needs them
     bool bound() const { return sum.has_value() || expr != nullptr; }
   };
   std::array<Integer, 3> integers;

@@ -17,7 +17,7 @@ struct Modular {
 
   static Modular everything() { return {}; }
   static Modular point(int64_t value) { return {0, value}; }
-  // Reduces the residue to its range; everything if the modulus is negative.
+  // Reduces the residue to its range. Returns all integers if the modulus is negative.
   static Modular of(int64_t modulus, int64_t residue);
   // Whether all these integers are multiples of `divisor`, which is positive.
   bool is_multiple_of(int64_t divisor) const {

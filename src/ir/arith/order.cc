@@ -21,7 +21,7 @@ bool is_index_sum(const Binary& n, const Ranges& ranges) {
   return !reads_memory(n.a, ranges) && !reads_memory(n.b, ranges);
 }
 
-// a + b < limit if a < limit - b, and if b < limit - a.
+// Either of a < limit - b and b < limit - a proves a + b < limit.
 bool sum_proven(const Binary& n, Side side, const Expr& limit, const Ranges& ranges) {
   const auto operand = [&](const Expr& e, Side of, const Expr& rest) {
     return as<Var>(e) == nullptr && as<IntImm>(e) == nullptr && proven(e, of, rest, ranges);

@@ -17,8 +17,8 @@ class Ranges {
  public:
   void set(const Expr& var, Interval interval) { known_[var.get()].interval = interval; }
   void set_modular(const Expr& var, Modular modular) { known_[var.get()].modular = modular; }
-  // Adds values of the variable: several loops or Lets bind it, and `interval` holds for one of
-  // these.
+  // Adds the interval to the values of a variable that several loops or Lets bind: the interval
+  // holds for one of these loops or Lets.
   void widen(const Expr& var, Interval interval);
   void forget(const Expr& var) { known_.erase(var.get()); }
   // The values of a variable; an unbounded interval if nothing is known.

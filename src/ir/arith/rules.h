@@ -5,10 +5,10 @@
 //
 //   x, y, z     an integer expression      p, q   a bool        u, v, w   anything
 //   c0, c1, c2  an integer constant; the second operand of an operation is matched first
-//   x * c0 + y  a sum of several terms: x is the part divisible by c0, divided by it, and not zero;
-//               y is the rest. If c0 is unbound, the candidates for it are the coefficients and
-//               their greatest common divisor, in descending order; if another constant is bound,
-//               the greatest common divisors of these with it.
+//   x * c0 + y  a sum of several terms: x * c0 is the part divisible by c0, and x is not zero; y is
+//               the rest. If c0 is unbound, the candidates for it are the coefficients and their
+//               greatest common divisor, in descending order; if another constant is bound, the
+//               greatest common divisors of that constant with these candidates.
 //   x * c0 + c1 a sum: c0 is the common factor of all coefficients, negative if they all are
 //   f(x) * c0 + y, f(x) + c1
 //               one term of a sum, an operation f, and the rest of the sum

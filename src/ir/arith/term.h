@@ -28,7 +28,7 @@ enum class TermKind : uint8_t {
 struct TermNode {
   TermKind kind = TermKind::Literal;
   BinaryOp op = BinaryOp::Add;  // of Binary
-  int8_t value = 0;             // of Literal; the number of a wildcard
+  int8_t value = 0;             // the value of a Literal, or the number of a wildcard
   uint8_t size = 1;             // nodes of the whole term that begins here
 };
 

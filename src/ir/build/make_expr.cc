@@ -152,7 +152,8 @@ namespace {
 // and stays outside.
 Expr as_axis_value(const Expr& index) {
   if (index->type == kInt32) {
-    // The int32 may be a cast of a cast, if an int32 loop variable has replaced a wider axis.
+    // If an int32 loop variable has replaced a wider axis, the index is the variable cast to the
+    // wider type and back. Both casts are dropped.
     const auto* converted = as<Cast>(index);
     const bool twice = converted != nullptr && converted->value->type.is_integer() &&
                        converted->value->kind == ExprKind::Cast;

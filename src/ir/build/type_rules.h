@@ -10,7 +10,7 @@ namespace texloom::ir {
 
 // A broken rule; false if there is none.
 struct TypeProblem {
-  const char* format = nullptr;  // names the types {a} and {b} and the numbers {m} and {n}
+  const char* format = nullptr;  // with {a} and {b} for the types, {m} and {n} for the numbers
   Type a = {}, b = {};
   int m = 0, n = 0;
 

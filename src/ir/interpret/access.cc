@@ -124,7 +124,7 @@ const Binding& View::allocate(const BufferNode& buffer) {
   return own.insert_or_assign(&buffer, std::move(binding)).first->second;
 }
 
-// -- Elements of buffers, and at stage Loops those of textures.
+// -- Elements of buffers, and at stage Loops also elements of textures.
 
 bool Accesses::is_inside(const Site& site, const Index& index) const {
   const BufferNode& buffer = site.buffer;

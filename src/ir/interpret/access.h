@@ -22,7 +22,7 @@ inline bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
 
 struct Binding {
   std::shared_ptr<Memory> memory;
-  int64_t x = 0, y = 0;   // of a texture's rectangle
+  int64_t x = 0, y = 0;   // the first texel of a texture's rectangle
   bool is_param = false;  // whether it is a parameter of the program, which the caller sees
 };
 using Bindings = std::unordered_map<const BufferNode*, Binding>;
@@ -55,11 +55,13 @@ struct View {
   ObjectHistories* block = nullptr;
 
   const Binding& of(const BufferNode& buffer) const;
-  // Allocates an array or image. For shared memory that the block has already, returns that.
+  // Allocates an array or image, unless it is shared memory that the block has already. Returns the
+  // binding in both cases.
   const Binding& allocate(const BufferNode& buffer);
 };
 
-// Indices have one lane, or as many as the value. Lanes outside the mask are zero.
+// Indices have one lane, or as many lanes as the value. Lanes of a loaded value that are outside
+// the mask are zero.
 class Accesses {
  public:
   Accesses(Runner& runner, View& view) : runner_(runner), view_(view) {}

@@ -15,7 +15,7 @@ namespace texloom::ir {
 inline constexpr Undefined kNeverWritten = 1;
 
 // An array of elements, or an image of texels whose lanes are the elements. An image may be larger
-// than its tensor, and contain several. No element is written at first.
+// than its tensor, and contain several tensors. No element is written at first.
 class Memory {
  public:
   static Memory array(Type element, int64_t elements);

@@ -29,7 +29,7 @@ struct Conflict {
 // The accesses to the elements of one array, or to the texels of one image.
 class AccessHistory {
  public:
-  // The earlier access that this access conflicts with, if any. Returns at most one.
+  // One of the earlier accesses that this access conflicts with; nullopt if there is none.
   std::optional<Conflict> read(int64_t element, const Accessor& by);
   std::optional<Conflict> write(int64_t element, const Accessor& by);
 

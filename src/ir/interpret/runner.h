@@ -36,7 +36,7 @@ struct RunState {
   Reporter reporter;
   StepBudget steps;
   UndefinedOrigins origins;
-  bool logical = false;            // one index for each axis: stage Loops
+  bool logical = false;            // accesses have one index for each axis: stage Loops
   AccessCounts* counts = nullptr;  // InterpretOptions::counts
   bool eager = false;              // vector conditions evaluate all lanes of both sides: Legalized
 };

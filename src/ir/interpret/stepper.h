@@ -15,7 +15,7 @@ class Stepper {
  public:
   enum class Halt : uint8_t { End, Barrier, Shuffle, Launch };
 
-  // The arguments must outlive it.
+  // The arguments must outlive the Stepper.
   Stepper(const Stmt& body, Runner& runner, View& view, Evaluator& evaluator)
       : runner_(runner), view_(view), evaluator_(evaluator), start_(&body) {}
 
@@ -24,8 +24,9 @@ class Stepper {
 
   // Runs up to the next barrier, shuffle or launch, or to the end. The caller that resumes it after
   // a shuffle must have bound the shuffle's variable. Vectorized loops and thread loops run like
-  // serial loops. Two nested loops over one thread tag may run so, too: in each iteration of the
-  // outer loop, the inner loop completely fills a buffer that is allocated inside the outer loop.
+  // serial loops. This is valid for two nested loops over one thread tag, too: in each iteration of
+  // the outer loop, the inner loop completely fills a buffer that is allocated inside the outer
+  // loop.
   Halt advance();
 
   // The Barrier, Shuffle or Launch of the last halt.
@@ -49,7 +50,7 @@ class Stepper {
   Runner& runner_;
   View& view_;
   Evaluator& evaluator_;
-  const Stmt* start_;          // null once it has begun
+  const Stmt* start_;          // null once the Stepper has begun
   std::vector<Frame> frames_;  // the open statements, the innermost last
   const StmtNode* halted_at_ = nullptr;
 };

@@ -32,8 +32,8 @@ double nearest(const Format& format, double value) {
   return std::copysign(std::numeric_limits<double>::infinity(), value);
 }
 
-// a * b + c rounded to odd, where a * b is exact: rounding it to a format of at least two digits
-// less than double is then the only rounding (Boldo and Melquiond, 2008).
+// a * b + c rounded to odd, where a * b is exact: rounding that result to a format with at least
+// two digits fewer than double is then the only rounding (Boldo and Melquiond, 2008).
 double odd_sum(double product, double c) {
   const double sum = product + c;
   if (!std::isfinite(sum)) return sum;

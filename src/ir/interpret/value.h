@@ -30,8 +30,8 @@ struct Scalar {
 inline Scalar scalar_of(int64_t value) { return {.integer = value}; }
 inline Scalar scalar_of(double value) { return {.number = value}; }
 
-// The elements of a vector. Most vectors have few elements; memory for more than kFew is allocated
-// only when one of those is set.
+// The elements of a vector. Most vectors have few elements; memory for lanes beyond kFew is
+// allocated only when such a lane is set.
 class Lanes {
  public:
   Lanes() = default;

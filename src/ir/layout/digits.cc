@@ -67,7 +67,7 @@ LayoutParts simplified(const LayoutParts& parts) {
 std::optional<LayoutParts> digit_of(const LayoutParts& parts, int64_t divisor, int64_t extent,
                                     const Shape& shape) {
   TL_CHECK(divisor >= 1 && extent >= 1);
-  LayoutParts result;  // least significant first, until the end
+  LayoutParts result;  // least significant first; reversed at the end
   // The factors of the number that remain to be dropped, and those that remain to be taken.
   int64_t below = divisor, wanted = extent;
   for (size_t i = parts.size(); i-- > 0 && wanted > 1;) {

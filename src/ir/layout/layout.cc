@@ -108,7 +108,8 @@ std::optional<LayoutProblem> find_problem(const Layout& layout,
   }
   const LayoutParts all = all_parts(layout);
   if (!checked_count(all)) {
-    return problem(fmt::format("there are more than {} elements", kMaxElements), "make it smaller");
+    return problem(fmt::format("there are more than {} elements", kMaxElements),
+                   "use smaller extents");
   }
   if (const auto fault = find_fault(all, layout.shape, names)) {
     const std::string& name = names[static_cast<size_t>(fault->axis)];

@@ -1,7 +1,7 @@
 // Folds: rectangles of other proportions for a tensor that exceeds an image's limits.
 //
-// A fold cuts one part of the rows and moves what is above the cut in front of the columns, or the
-// other way round. The result is a layout like any other.
+// A fold cuts one part of the rows and moves the digits above the cut in front of the columns.
+// Other folds move digits from the columns to the rows. The result is a layout like any other.
 #pragma once
 
 #include "ir/layout/layout.h"

@@ -64,7 +64,7 @@ struct GpuLimits {
 
 // How much of each resource a kernel may use if it is a function in machine code of the processor.
 struct CpuLimits {
-  int64_t stack_bytes = 1 << 20;  // of the thread that calls it: scopes "local" and "shared"
+  int64_t stack_bytes = 1 << 20;  // of the calling thread: scopes "local" and "shared"
 
   bool operator==(const CpuLimits&) const = default;
 };

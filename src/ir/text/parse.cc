@@ -74,7 +74,7 @@ class ProgramParser {
     }
     const NamedToken name = reader_.name("the name of a function");
     if (program_.symbol_named(name.name) != nullptr) {
-      reader_.wrong(name.token, "declare each function once", "{} is a symbol already",
+      reader_.wrong(name.token, "declare each function once", "the function {} is declared already",
                     name.token.text);
     }
     Foreign made{.kind = Foreign::Kind::Symbol, .text = name.name, .location = location};

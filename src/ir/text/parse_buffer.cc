@@ -141,7 +141,7 @@ class DeclarationParser {
 
   void multiply(const Token& at, int64_t& product, int64_t factor) const {
     if (__builtin_mul_overflow(product, factor, &product) || product > kMaxElements) {
-      reader_.wrong(at, "make it smaller", "there are more than {} elements", kMaxElements);
+      reader_.wrong(at, "use smaller extents", "there are more than {} elements", kMaxElements);
     }
   }
 

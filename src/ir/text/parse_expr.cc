@@ -23,7 +23,7 @@ int broadcast_lanes(std::string_view name) {
 // a node of nodes.def has no row here, or if it has a word that ExprParser::node does not handle.
 namespace words {
 constexpr std::string_view kIntImm, kFloatImm, kVar;
-constexpr std::string_view kBinary, kNot;              // kNot has a sign, min and max are calls
+constexpr std::string_view kBinary, kNot;              // signs, except for the calls min and max
 constexpr std::string_view kCast, kBroadcast;          // a type; "x" and the number of lanes
 constexpr std::string_view kCall;                      // intrinsics.def has the names
 constexpr std::string_view kLane, kTensorRead, kLoad;  // brackets after a name

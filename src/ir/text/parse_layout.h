@@ -16,7 +16,7 @@ class LayoutParser {
   explicit LayoutParser(TextReader& reader);
 
   const LayoutPattern& pattern() const { return pattern_; }
-  // The layout for this shape. Fails with the code at the name of the axis or the list at fault.
+  // The layout for this shape. Fails with `code`, at the name of the axis or of the list at fault.
   Layout bind(const Shape& shape, Code code = Code::BadText) const;
 
  private:

@@ -407,7 +407,7 @@ void StmtParser::check_launch(const PendingLaunch& launch, const Kernel& k) cons
                                     [](const Expr& x, const Expr& y) { return equal(x, y); });
   if (!same_grid || launch.block != k.block) {
     reader_.wrong(at, "repeat the grid and the block of the kernel",
-                  "the kernel {} has another grid or block", at.text);
+                  "the kernel {} has another grid or block than this launch", at.text);
   }
   if (launch.operands.size() != k.params.size()) {
     reader_.wrong(at, "repeat the parameters of the kernel", "the kernel {} takes {} operands",

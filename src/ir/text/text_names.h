@@ -27,9 +27,9 @@ struct DeclaredReducer {
   Exprs parameters;
 };
 
-// In the whole text, one name is one variable or buffer, as the printer numbers them: two places
-// that bind a name refer to one node. The verifier checks where a name may be used. At stage te,
-// each operation has its own variables, which hide those of the surrounding text.
+// In the whole text, one name is one variable or buffer, since the printer numbers equal names: two
+// places that bind a name refer to one node. The verifier checks where a name may be used. At stage
+// te, each operation has its own variables, which hide those of the surrounding text.
 class TextNames {
  public:
   TextNames() = default;

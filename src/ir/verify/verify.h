@@ -1,5 +1,5 @@
-// Checks a program against the rules of the IR. A program that breaks one is a bug in the pass that
-// made it, never the user's mistake.
+// Checks a program against the rules of the IR. A broken rule is a bug in the pass that made the
+// program, never the user's mistake.
 //
 // Each distinct node is checked once in each scope where it occurs, so that the time is linear in
 // the size of the program even if expressions share parts.

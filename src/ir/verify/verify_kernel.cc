@@ -86,7 +86,7 @@ void check_axes(const Kernel& kernel, Violations& found) {
 }
 
 void check_shared_buffers(const Kernel& kernel, Violations& found) {
-  const Stmt* inside = &kernel.body;  // what is inside the allocations around the whole body
+  const Stmt* inside = &kernel.body;  // the statement inside the allocations around the whole body
   while (*inside && as<Allocate>(*inside) != nullptr) inside = &as<Allocate>(*inside)->body;
   refuse_shared_buffers(*inside, found);
 }

@@ -293,7 +293,7 @@ class PaddingCheck {
       }
     } else if (layout.padding == Padding::Zero && program_.stage != ProgramStage::Legalized &&
                !is_zero(value, lane)) {
-      // Legalized code spells zero in the device's language.
+      // Legalized code is not checked for zeros, because it spells them in the device's language.
       broken(s, place + " is padding, which readers assume to be zero, but is not written as zero");
     }
   }

@@ -12,9 +12,9 @@
 namespace texloom::ir {
 
 // The result of verifying an expression. Valid while the innermost definition that the expression
-// uses is in scope: the other definitions that it uses enclose that one.
+// uses is in scope: all other definitions that the expression uses enclose the innermost one.
 struct Fact {
-  int slot = -1;  // the slot of that definition; -1: none
+  int slot = -1;  // the slot of the innermost definition; -1: none
   uint64_t serial = 0;
   bool varying = false;  // may differ between threads of a block
   bool guarded = false;  // checked only under a condition that guards it
@@ -39,7 +39,7 @@ class VerifyScope {
   Fact end(const Expr& e, const Fact& outer);
 
   // The fact about `e`, if it is still valid. A fact found under a guard says nothing about a place
-  // without one.
+  // without a guard.
   const Fact* known(const Expr& e, bool guarded) const;
   void forget_facts() { facts_.clear(); }
 

@@ -7,7 +7,7 @@
 
 namespace texloom::ir {
 
-// "null", the expression, or the kind of one too large to read.
+// "null", the expression, or its kind if the expression is too large to read.
 std::string text_of(const Expr& e);
 // The statement itself, without the statements inside it.
 std::string text_of(const Stmt& s);

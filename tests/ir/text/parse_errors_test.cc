@@ -77,7 +77,7 @@ TEST(ParseErrors, OfPrograms) {
        "TL6002 2:8 there is no kernel k"},
       {"program p stage=kernels\nlaunch k() grid=(1, 1, 1) block=(1, 1, 1)\nkernel k grid=(2, 1, "
        "1) block=(1, 1, 1)",
-       "TL6002 2:8 the kernel k has another grid or block"},
+       "TL6002 2:8 the kernel k has another grid or block than this launch"},
       {"program p stage=kernels\nlaunch k(A) grid=(1, 1, 1) block=(1, 1, 1)\nkernel k grid=(1, 1, "
        "1) block=(1, 1, 1)",
        "TL6002 2:8 the kernel k takes 0 operands"},
