@@ -3,7 +3,7 @@
 // unroll, vectorize and parallel say how the iterations of a loop run; results do not depend on
 // them. These annotations may be given in any order with other directives: split() and fuse() drop
 // the annotations of the loops that they replace, and a binding to threads always wins. These
-// functions find what is lost; call them before the directive.
+// functions find the annotations that are lost; call them before the directive.
 #pragma once
 
 #include <optional>

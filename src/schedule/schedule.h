@@ -30,8 +30,8 @@ class Schedule {
   const std::vector<StageId>& order() const { return order_; }
   Stage& stage(StageId id) { return stages_[static_cast<size_t>(id)]; }
   const Stage& stage(StageId id) const { return stages_[static_cast<size_t>(id)]; }
-  // The stage of an operation: of one that the user made, or of one that a cache put in its place.
-  // nullopt if the operation is not part of this schedule.
+  // The stage of an operation, which is the user's own or the operation that a cache put in place
+  // of the user's. nullopt if the operation is not part of this schedule.
   std::optional<StageId> find(const Op& op) const;
   // The stage that computes a tensor read in a body of this schedule.
   StageId producer(const ir::Tensor& tensor) const;

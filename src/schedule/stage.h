@@ -51,7 +51,8 @@ struct Pragma {
   std::string value;  // as the user wrote it: a number or a word
   SourceLocation location;
 
-  // C text that defines functions for the kernels: part of the program, whatever its axis.
+  // Whether the value is C text that defines functions for the kernels. Such text is part of the
+  // program, whatever axis has the pragma.
   static bool is_foreign_text(std::string_view key) { return key == "import_c"; }
 };
 

@@ -28,7 +28,7 @@ void check_storage(const Storage& storage, const SourceLocation& where) {
   }
   if ((object == MemoryObject::Image2d) == storage.scope.texture.has_value()) return;
   fail(where, Code::BadLayout,
-       fmt::format("begin the layout with '{}', or give it another scope",
+       fmt::format("begin the layout with '{}', or give the tensor another scope",
                    spelling(storage.scope.texture ? MemoryObject::Image2d : MemoryObject::Buffer)),
        "a layout of kind '{}' does not fit the scope '{}'", spelling(object),
        to_string(storage.scope));

@@ -28,7 +28,8 @@ Exprs symbols_in(const std::vector<Tensor>& tensors) {
   return symbols;
 }
 
-// The inputs, whether something reads them or not, then what is computed.
+// All operations: first the inputs, even inputs that nothing reads, then the operations that
+// compute the outputs.
 std::vector<Op> operations_of(const TensorFunction& function) {
   std::vector<Tensor> all = function.inputs;
   all.insert(all.end(), function.outputs.begin(), function.outputs.end());
@@ -82,7 +83,7 @@ class FunctionEquality {
     return true;
   }
 
-  // Variables of the same name that are not symbols of the inputs.
+  // Pairs variables of equal names and types, except symbols of the inputs.
   void pair_named(const Exprs& a, const Exprs& b) {
     for (const Expr& x : a) {
       if (!is_paired_.insert(x.get()).second) continue;

@@ -1,7 +1,7 @@
 // Compiles the implementation of {fmt} once, so that programs need no {fmt} library: distributions
-// ship a shared one, which a program on a phone would have to bring along. Instantiates what the
-// headers of version 9 declare but do not define. With later versions, the build defines
-// FMT_HEADER_ONLY, and every source file contains what it needs.
+// ship a shared one, which a program on a phone would have to bring along. Instantiates the
+// functions that the headers of version 9 declare but do not define. With later versions, the build
+// defines FMT_HEADER_ONLY, and every source file contains the functions that it needs.
 #ifndef FMT_HEADER_ONLY
 
 #include <fmt/format.h>

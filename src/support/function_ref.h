@@ -1,4 +1,4 @@
-// A borrowed callable: two words, no allocation. Must not outlive what it refers to.
+// A borrowed callable: two words, no allocation. Must not outlive the callable that it refers to.
 #pragma once
 
 #include <type_traits>

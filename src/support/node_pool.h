@@ -1,7 +1,7 @@
 // Allocates reference-counted nodes. Compiling makes and drops them by the hundred thousand, in few
-// sizes. Each thread keeps up to 16 MiB of dropped nodes for its next nodes of the same sizes,
-// until it ends. This hidden state is an exception to the rules in CONTRIBUTING.md: with malloc
-// alone, lowering a large program spent half its time on allocation.
+// sizes. Until a thread ends, it keeps up to 16 MiB of dropped nodes for its next nodes of the same
+// sizes. This hidden state is an exception to the rules in CONTRIBUTING.md: with malloc alone,
+// lowering a large program spent half its time on allocation.
 #pragma once
 
 #include <cstddef>

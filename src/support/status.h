@@ -131,7 +131,7 @@ class [[nodiscard]] Result {
 #define TL_STATUS_JOIN_(a, b) a##b
 #define TL_STATUS_JOIN(a, b) TL_STATUS_JOIN_(a, b)
 
-// Returns the error of `expression` (a Status) from the enclosing function, if it is one.
+// If `expression` gives a Status with an error, returns this Status from the enclosing function.
 #define TL_RETURN_IF_ERROR(expression)                                                 \
   do {                                                                                 \
     if (::texloom::Status tl_status = (expression); !tl_status.ok()) return tl_status; \

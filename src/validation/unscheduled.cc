@@ -137,7 +137,7 @@ class Builder {
     return make_seq(std::move(before));
   }
 
-  // Copies all rows, or one.
+  // Copies the given row, or all rows if `row` is null.
   static Stmt copied(const Buffer& from, const Buffer& to, const Exprs& shape, const Expr& row,
                      const SourceLocation& where) {
     std::vector<Loop> loops;

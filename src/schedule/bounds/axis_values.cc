@@ -38,7 +38,7 @@ Expr parts_of(const Stage& stage, const IterVar& axis, const Expr& extent, int64
     checked_product(stage, axis, size, parts);
     return make_int(parts);
   }
-  checked_product(stage, axis, size, 2);  // extents are up to 2^30, rounded up to parts
+  checked_product(stage, axis, size, 2);  // extents of up to 2^30, rounded up, fit int32
   return arith::simplify(floordiv(extent + (size - 1), size));
 }
 
@@ -91,7 +91,7 @@ void add_derived_extents(const Schedule& schedule, const Stage& stage, AxisExten
 
 namespace {
 
-constexpr uint32_t kMostParts = 1 << 13;  // in the index of an axis
+constexpr uint32_t kMostParts = 1 << 13;  // nodes of the index expression of an axis
 
 // outer * extent + inner; or x if outer is x / extent and inner is x % extent, so that alternating
 // splits and fusions do not double the expression each time.

@@ -171,7 +171,7 @@ class Inference {
     return x != nullptr && (y == nullptr || *x < *y);
   }
 
-  // Guards a stage in private memory by the clamps of its only reader, except those that depend on
+  // Guards a stage in private memory by the clamps of its only reader, except clamps that depend on
   // loops that run while the stage's buffer lives. Returns whether all clamps of the reader became
   // guards.
   bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
@@ -312,8 +312,8 @@ class Inference {
           arith::simplify(own.min[i] + own.strides[i].offset_of(offset), bounds_.ranges);
       own.position.push_back(own.buffer_min[i].same_as(own.min[i]) ? offset : index);
       own.index.emplace(axis->var, index);
-      // A whole axis needs no more guards: those of splits keep loops within the axis, whatever its
-      // extent is.
+      // A whole axis needs no more guards: the guards of splits keep loops within the axis,
+      // whatever its extent is.
       const bool is_whole = int_value(own.end[i]) == nullptr && is_int(own.min[i], 0) &&
                             is_int(own.first[i], 0) && equal(own.extent[i], own.end[i]) &&
                             equal(index, offset);

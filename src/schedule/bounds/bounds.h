@@ -29,7 +29,8 @@ struct LeafLoop {
 
 struct StageBounds {
   // For each data axis: the first computed logical index and the number of computed indices. `min`
-  // is an expression over variables of the enclosing loops, `extent` a constant or over symbols.
+  // is an expression over variables of the enclosing loops, `extent` a constant or an expression
+  // over symbols.
   std::vector<ir::Expr> min;
   std::vector<ir::Expr> extent;
   // The logical index of the first element of the buffer, and the number of elements. These equal
@@ -54,8 +55,8 @@ struct StageBounds {
   // and, if its memory is private, of its only reader.
   std::vector<ir::Expr> clamps;
   // For each data axis: the logical indices that are computed at all, from `first` to before `end`.
-  // These are the indices of the whole tensor or, if the bounds are narrow, those that readers
-  // need: none, from 0 to before 0, if no reader does. `first` is constant.
+  // These are the indices of the whole tensor or, if the bounds are narrow, the indices that
+  // readers need; if readers need none, `first` and `end` are 0. `first` is constant.
   std::vector<ir::Expr> first, end;
   // The conditions for a point to be computed: over data axes only, and over reduction axes.
   std::vector<ir::Expr> guards, reduction_guards;

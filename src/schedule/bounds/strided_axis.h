@@ -1,8 +1,8 @@
 // Axes along which one thread needs indices that are not consecutive.
 //
 // If threads take turns along an axis, with four consecutive elements each, say, then one thread
-// has the indices 0..3, 16..19 and 32..35, relative to its first. The thread's private memory then
-// has only these 12 elements rather than 36.
+// has the indices 0..3, 16..19 and 32..35, relative to its first index. The thread's private memory
+// then has only these 12 elements rather than 36.
 #pragma once
 
 #include <optional>

@@ -336,7 +336,7 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
   Stage& own = stage_for(id, where, "compute_at");
   const Stage& host = stage_for(parent, where, "compute_at");
   if (id == parent) {
-    fail(where, Code::CannotAttach, "attach the stage to a loop of one that reads it",
+    fail(where, Code::CannotAttach, "attach it to a loop of a stage that reads it",
          "'{}' cannot be computed at its own loop '{}'", own.name(), axis->name());
   }
   refuse_scan(own, "compute_at", where);
@@ -377,7 +377,7 @@ void Schedule::compute_inline(StageId id, const SourceLocation& where) {
   }
   refuse_part_of_scan(own, "compute_inline", where);
   if (own.is_tensorized()) {
-    fail(where, Code::CannotInline, "leave it where it is, or compute it at a loop of its reader",
+    fail(where, Code::CannotInline, "leave it at the root, or compute it at a loop of its reader",
          "cannot inline '{}': a tensor intrinsic replaces its loops", own.name());
   }
   own.attachment = {AttachKind::Inline, -1, {}, where};
@@ -412,8 +412,8 @@ void Schedule::set_store_predicate(StageId id, const Expr& predicate, const Sour
          "the store predicate of '{}' reads '{}'; it may only compare thread axes", own.name(),
          n.tensor->name);
   });
-  // Axes of one tag are one index. The first of their variables stands for all; all have the tag as
-  // name.
+  // All axes of one tag have one index: the variable of the first axis replaces the variables of
+  // the others. Each is named after the tag.
   std::map<std::string, Expr> indices;
   Substitution first;
   walk(predicate, [&](const Var& v) {

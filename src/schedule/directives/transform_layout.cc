@@ -70,7 +70,8 @@ std::vector<IterVar> Schedule::transform_layout(StageId id, const Exprs& axes, c
     const auto both = compose(own.transform->map, map);
     if (!both) {
       fail(where, Code::BadLayout, "combine both into one transform_layout",
-           "the axes of '{}' are cut across an earlier transform_layout", own.name());
+           "transform_layout of '{}' cuts across the axes of an earlier transform_layout",
+           own.name());
     }
     map = *both;
   }

@@ -79,7 +79,7 @@ Layout array_layout(const AxisTransform& transform, const StorageScope& scope,
   }
   if (shape.empty() || separators.size() > 1) {
     fail(where, Code::BadLayout,
-         "name the axes of rows, one AXIS_SEPARATOR, then those of columns and lanes",
+         "name the axes of rows, one AXIS_SEPARATOR, then the axes of columns and lanes",
          "the texture '{}' has {} new axes and {} separators", name, shape.size(),
          separators.size());
   }

@@ -144,7 +144,7 @@ Op make_compute(std::string name, std::string tag, std::vector<IterVar> axes, Ex
     if (&inner == top) return;
     fail(op->location, Code::BadReduction,
          "compute the reduction in a separate te.compute and read its result here",
-         "'{}' has a reduction inside its expression; only the whole expression may be one",
+         "'{}' has a reduction inside its expression; only the whole expression may be a reduction",
          op->name);
   });
   op->inputs = tensors_read_by(body);

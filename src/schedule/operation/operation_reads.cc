@@ -14,7 +14,7 @@ namespace {
 
 ReadKind kind_of(const Operation& op, const TensorRead& read) {
   const Exprs& shape = read.tensor->shape;
-  std::ptrdiff_t last = -1;  // the axis of the result that the previous index is
+  std::ptrdiff_t last = -1;  // the axis of the result that is the previous index
   bool is_own = shape.size() == op.axes.size();
   for (size_t d = 0; d < read.indices.size(); ++d) {
     const Expr& index = read.indices[d];

@@ -24,8 +24,8 @@ struct InputReads {
 
 struct OperationReads {
   std::vector<InputReads> inputs;  // each once, in the order of Operation::inputs
-  // The number of nodes of its expression; for a reduction, of the combined expression. Shared
-  // parts count at each place, since a kernel's source repeats them.
+  // The number of nodes of the operation's expression; for a reduction, of the combined expression.
+  // Shared parts count at each place, since a kernel's source repeats them.
   int64_t size = 0;
   bool moves = false;      // each element is an element of an input, or a fixed value
   bool contracts = false;  // the operation reduces products of elements of inputs

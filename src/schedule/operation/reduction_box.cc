@@ -30,7 +30,7 @@ class Box {
       return;
     }
     Expr first = min, var = axis->var;
-    if (depends(min)) {  // starts at 0, and every use adds the first index
+    if (depends(min)) {  // the axis starts at 0, and every use adds the first index
       first = make_int(0);
       var = make_var(axis->name(), axis->var->type, axis->location);
       moved_.emplace(axis->var, var + make_cast(var->type, min));

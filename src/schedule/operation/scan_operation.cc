@@ -169,7 +169,7 @@ class ScanChecker {
   // The facts that hold where an expression is evaluated.
   struct Facts {
     arith::Ranges ranges;
-    bool always;  // whether it is evaluated in each step
+    bool always;  // whether the expression is evaluated in each step
 
     Facts where(const Expr& condition, bool holds = true) const {
       Facts further{ranges, false};
@@ -243,7 +243,7 @@ class ScanChecker {
 
   const Operation& scan_;
   ScanStep step_;
-  Expr row_;  // the row of the step; replaces all axes that always are this row
+  Expr row_;  // the row of the step; replaces all axes that always equal this row
   arith::Ranges ranges_;
 };
 

@@ -44,8 +44,8 @@ struct IntrinsicStatements {
 struct TensorIntrinsicFields {
   std::string name;
   Op computation;
-  std::vector<TensorView> inputs;   // of the computation's inputs, in their order
-  std::vector<TensorView> outputs;  // of its outputs
+  std::vector<TensorView> inputs;   // views of the computation's inputs, in their order
+  std::vector<TensorView> outputs;  // views of its outputs
   // Variables of the computation and the statements that are numbers: each use of the intrinsic has
   // one value for all of its loops, which lowering finds by matching.
   ir::Exprs scalars;

@@ -24,7 +24,7 @@ class SchedulePrinter {
   // Each operation with its schedule, inputs before their readers.
   std::string operations();
 
-  // These functions serve texts that name tensors of the schedule or contain other shapes.
+  // The next functions serve other texts that name tensors of the schedule or contain shapes.
   const std::string& name(StageId id) const { return names_[static_cast<size_t>(id)]; }
   void note_symbols(const ir::Exprs& extents);
   // The name of a symbol that note_symbols() has seen.

@@ -150,7 +150,7 @@ def transform_layout_by_an_element() -> None:
     s[y].transform_layout(lambda h, c: [x[h, c], c])  # wrong
 
 
-@case("TL2017", says="the axes of 'Y' are cut across an earlier transform_layout")
+@case("TL2017", says="transform_layout of 'Y' cuts across the axes of an earlier")
 def transform_layout_across_an_earlier_one() -> None:
     _, y, s = copy_of((8, 6))
     s[y].transform_layout(lambda h, c: [h * 6 + c])

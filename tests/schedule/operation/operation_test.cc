@@ -65,7 +65,7 @@ TEST(Operation, ReductionsStandAtTheTop) {
   };
   const std::string refused =
       "TL1004 te.py:8: 'B' has a reduction inside its expression; only the whole expression may be "
-      "one";
+      "a reduction";
   EXPECT_EQ(made(inner), "");
   EXPECT_EQ(made(inner + at(a, {i->var})), refused);
   EXPECT_EQ(made(sum(inner, {r})), refused);
