@@ -220,7 +220,7 @@ class Parser {
     const Type type = line.type.value_or(symbol->type);
     if (type != symbol->type && passed_as(type) != symbol->type) {
       reader_.wrong(line.at, "name the type that the symbol is widened from",
-                    "the symbol has the type {}, to which kernels do not widen {}",
+                    "the symbol has the type {}, but kernels do not widen {} to it",
                     ir::to_string(symbol->type), ir::to_string(type));
     }
     known.push_back({symbol, line.position, type});
@@ -387,7 +387,7 @@ Lowering parse_lowering(std::string_view text, std::string_view file, VerifyOpti
 void check_text(const Lowering& lowering, VerifyOptions options) {
   if (has_lost_attachment(lowering.schedule)) return;  // a later pass refuses it
   const std::string text = to_string(lowering, {.locations = true});
-  if (text.size() > kMaxTextSize) return;  // the parser refuses it
+  if (text.size() > kMaxTextSize) return;  // the parser refuses longer texts
   std::string again;
   try {
     again = to_string(parse_lowering(text, lowering.program.name, options), {.locations = true});

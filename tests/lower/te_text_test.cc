@@ -312,7 +312,7 @@ TEST(TeTextErrors, OfComputes) {
        "TL6002 5:29 the condition of reduce is int32, not bool"},
       {"compute D(i < 8): float32 = 1.0 + reduce(sum, [k < 8], A[i, k])",
        "TL1004 5:29 'D' has a reduction inside its expression; only the whole expression may be "
-       "one"},
+       "a reduction"},
       {"compute D(i < 8): float32 = A[i, 0] origin = i",
        "TL6002 5:46 D is declared float32, but its expression is int32"},
       {"compute D(i < 8): float32 = reduce(sum, [k < 8], tuple(A[i, k], 1.0))",

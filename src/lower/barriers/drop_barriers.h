@@ -23,7 +23,7 @@ namespace texloom::lower {
 //   }
 void drop_barriers(Lowering& lowering);
 
-// Drops the barriers of one kernel that separate nothing.
+// Returns the kernel's body without the barriers that separate nothing.
 ir::Stmt drop_barriers(const ir::Kernel& kernel);
 
 }  // namespace texloom::lower

@@ -64,7 +64,7 @@ bool EqualIndices::has_no_solution(const Equation& equation) const {
   std::vector<Difference> open;
   std::copy_if(equation.differences.begin(), equation.differences.end(), std::back_inserter(open),
                [this](const Difference& d) { return !holds(d.part); });
-  // The differences with the largest factors add up to a multiple of their common divisor, the
+  // The differences with the largest factors add up to a multiple of their common divisor; the
   // other differences add up to a value in an interval.
   Interval others = equation.rest;
   for (size_t large = open.size() + 1; large-- > 0;) {

@@ -12,9 +12,9 @@ namespace texloom::lower {
 // Compares two lists of indices, one index per axis, at two points of the loops. If all indices are
 // equal, each pair gives an equation over the differences of the variables at the two points: bx *
 // 64 + tx gives 64 * (bx - bx') + (tx - tx') = 0. The first part is a multiple of 64 and the second
-// is less than 64, so both are 0. The quotient and the remainder of a fused axis together are the
-// axis. Parts that these rules do not prove equal may still be equal. `variables` are those that
-// may differ between the points.
+// is less than 64, so both are 0. The quotient and the remainder of a fused axis together determine
+// the axis. Parts that these rules do not prove equal may still be equal. `variables` are the
+// variables that may differ between the points.
 class EqualIndices {
  public:
   using Variables = std::unordered_set<const ir::ExprNode*>;

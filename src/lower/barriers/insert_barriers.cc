@@ -260,10 +260,10 @@ class BarrierInserter {
     return before(make_if(guard.condition, body, guard.location));
   }
 
-  // Whether the Let is one step of a reduction of several values: each stored value depends on the
-  // buffer that the store changes only through the replaced element, and through elements that no
-  // thread replaces under the enclosing guard. Such a step is one statement, like a store that
-  // reads its own element.
+  // Whether the Let is one step of a reduction of several values. In such a step, each stored value
+  // reads the buffer of its store only at the replaced element and at elements that no thread
+  // replaces under the enclosing guard. The step counts as one statement, like a store that reads
+  // its own element.
   bool is_update(const Let& let, const Expr& guard) const {
     const Let* last = &let;
     while (const auto* next = as<Let>(last->body)) last = next;

@@ -16,7 +16,7 @@ namespace texloom::lower {
 // Ensures: stage kernels; all threads of a block reach every barrier. Fails with BarrierInCondition
 //   if a barrier is needed where only some threads pass, which happens only in the statement of an
 //   extern.
-// Order: after split_kernels, which decides what a kernel is and which loops are threads.
+// Order: after split_kernels, which makes the kernels and turns loops over tags into threads.
 // Example:
 //   A.shared[threadIdx.x] = A[...]                A.shared[threadIdx.x] = A[...]
 //   Y[...] = A.shared[0] + A.shared[1]     ->     barrier

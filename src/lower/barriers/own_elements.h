@@ -10,8 +10,8 @@ namespace texloom::lower {
 // Whether threads need no barrier inside a statement that each of them runs once: an element of
 // these buffers that one thread writes is accessed by no other thread.
 //   if (s[2 * tx] < s[2 * tx + 1]) swap the two
-// `threads` are the variables of the threads that run it, `varying` those that may differ between
-// threads. Foreign code may access any element.
+// `threads` are the variables of the threads that run the statement, `varying` the variables that
+// may differ between threads. Foreign code may access any element.
 bool keep_to_own_elements(const ir::Stmt& s,
                           const std::unordered_set<const ir::BufferNode*>& buffers,
                           const ir::Exprs& threads, const EqualIndices::Variables& varying,

@@ -151,8 +151,8 @@ class Builder {
     return with_attached(id, axis, loops_from(id, position + 1), elsewhere);
   }
 
-  // Builds a loop with double-buffered stages: each iteration computes the values of the next one
-  // into the buffer that it does not read. The last iteration follows the loop.
+  // Builds a loop with double-buffered stages: each iteration computes the values of the next
+  // iteration, into the buffer that it does not read itself. The last iteration follows the loop.
   Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
     const LeafLoop& loop = bounds_.of(id).loops[position];
     for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);

@@ -26,9 +26,9 @@ bool has_whole_padding(Layout layout) {
   return layout.has_padding();
 }
 
-// Whether a layout with open extents has a texel of padding only for some extents. The lane axis
-// always ends within its last texel. Another axis may end inside its outermost digit, if its inner
-// digits have a fixed number of values.
+// Whether a layout with open extents has, for some extents, a texel that consists of padding only.
+// The lane axis always ends within its last texel. Another axis may end inside its outermost digit,
+// if its inner digits have a fixed number of values.
 bool may_have_whole_padding(const Layout& layout) {
   const auto may_end_inside = [&](const LayoutPart& part) {
     return part.divisor > 1 && part.extent == kToTheEnd &&
@@ -81,7 +81,7 @@ Layout stated_layout(const Stage& stage, const Shape& shape, const Target& targe
   fail(stage.scope_location, Code::TextureTooLarge,
        folded ? fmt::format("fold it: layout=\"{}\"", to_string(*folded, names))
               : std::string("keep the tensor in a buffer, or split it into several textures"),
-       "the layout of '{}' has {} x {} texels, the target allows {} x {}", stage.name(),
+       "the layout of '{}' has {} x {} texels, but the target allows {} x {}", stage.name(),
        layout.col_count(), layout.row_count(), target.images().max_width,
        target.images().max_height);
 }

@@ -6,7 +6,7 @@
 
 namespace texloom::lower {
 
-// `loops` are those of the stage with all attached stages; `parts` are the buffers for partial
+// `loops` are the loops of the stage with all attached stages; `parts` are the buffers for partial
 // results of reductions, which each kernel that uses them allocates. If a statement in the loops
 // has no threads, all loops become one kernel, whose first thread runs the statement. A stage of
 // rank 0 that binds nothing gets one thread, because it has no axis that could be bound. Fails with

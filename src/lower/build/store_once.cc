@@ -102,8 +102,8 @@ class ElementOwner {
     Progression found{{}, {}, *extent};
     while (!steps->empty() && !steps->back().loop->is_thread) {
       const Step& step = steps->back();
-      // The thread computes both regions, but if a gap is between them, the region of another
-      // thread may be in that gap.
+      // The thread computes the regions of all iterations of this loop, but if a gap is between
+      // them, the region of another thread may be in that gap.
       if (step.stride > found.width || is_in_clamps(step)) break;
       found.width += step.span();
       found.first.emplace(step.loop->var, make_int(rises ? 0 : step.extent - 1));

@@ -28,7 +28,7 @@ using ThreadTags = std::vector<ThreadTag>;
 [[noreturn]] void fail_for_thread(const Stage& stage, const Var& v) {
   fail(stage.predicate_location, Code::BadPredicate,
        "name thread axes to which its reduction axes are bound, or thread axes to which only "
-       "loops of stages inside it are bound",
+       "loops of stages computed inside it are bound",
        "the store predicate of '{}' names {}, but threads along it compute different elements",
        stage.name(), v.name);
 }

@@ -63,7 +63,7 @@ class Values {
           as<Var>(said) != nullptr ? values_.try_emplace(said, actual).first->second : said;
       if (equal(bound, actual)) continue;
       refuse_("keep the tensor in a buffer with that stride, or declare the stride as a variable",
-              fmt::format("axis {} of '{}' has the stride {}, but that of the view is {}",
+              fmt::format("axis {} of '{}' has the stride {}, but the view's stride is {}",
                           skipped + i, b.name, to_string(actual), to_string(bound)));
     }
   }
@@ -101,7 +101,7 @@ class Values {
   void check_factor(const TensorView& view, const ViewPart& part) const {
     if (view.offset_factor == 1) return;
     arith::Modular first = arith::Modular::point(0);
-    std::optional<size_t> doubtful;  // first axis along which it may be misaligned
+    std::optional<size_t> doubtful;  // first axis along which the part may be misaligned
     for (size_t i = 0; i < part.first.size(); ++i) {
       const arith::Modular along =
           arith::modular(part.first[i], ranges_) * remainder_of_stride(view, *part.buffer, i);

@@ -423,7 +423,7 @@ class Matcher {
   }
 
   // Places the reset in front of the loops that divide the reduction into steps. The element that
-  // it resets may also depend on a loop over data.
+  // is reset may also depend on a loop over data.
   Stmt placed_start(const Stmt& reset) const {
     const Stmt start = placed(reset);
     refuse_reads_of_steps(start);

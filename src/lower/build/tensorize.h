@@ -36,8 +36,8 @@ struct TensorizedLoops {
 // simplification, of elements laid out as in the intrinsic's inputs. The stage's axes that precede
 // those of the intrinsic have extent 1. A scalar has one value at all its occurrences, and the
 // value depends only on the enclosing loops. The resulting statements access the stage's buffers
-// and those that it reads, in terms of the variables of the enclosing loops. Fails with
-// TensorizeMismatch, at the line of the directive.
+// and the buffers that the stage reads, in terms of the variables of the enclosing loops. Fails
+// with TensorizeMismatch, at the line of the directive.
 //
 //     C[y * 4 + i] = C[y * 4 + i] + A[y * 4 + i, k]      c[i] = c[i] + a[i, 0]
 //     i < 4                                         ->   C[y * 4 + i.1] = C[y * 4 + i.1] + A[...]

@@ -16,7 +16,7 @@ struct ThreadReduction {
   ir::Reducer reducer;  // of the stage, at this point of the loops
   ResultElement part;   // the thread's partial result, of its own steps
   ResultElement parts;  // the block's partial results, [groups..., threads], at the thread's place
-  std::vector<schedule::ThreadLoop> groups;   // enclosing loops; every iteration has its result
+  std::vector<schedule::ThreadLoop> groups;   // enclosing loops: one result for each iteration
   std::vector<schedule::ThreadLoop> threads;  // loops over the threads that share a result
 
   ThreadReduction(const schedule::Stage& stage, const schedule::StageBounds& bounds,

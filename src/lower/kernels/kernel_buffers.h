@@ -13,7 +13,7 @@ namespace texloom::lower {
 std::vector<std::pair<ir::Buffer, ir::Access>> buffers_of(const ir::Stmt& body);
 
 // Updates how each parameter is accessed after a change of the body. A parameter that nothing
-// accesses any more keeps its access.
+// accesses any more keeps its declared access.
 void update_access(ir::Kernel& kernel);
 
 }  // namespace texloom::lower

@@ -14,7 +14,7 @@ struct PlanVariables {
   std::vector<const ir::For*> loops;  // the loops around the launch, outermost first
 };
 
-// Makes parameters of the plan's variables that the body uses.
+// Turns the plan's variables that the body uses into parameters of the kernel.
 ir::Kernel build_kernel(std::string name, const ir::Nest& nest, const PlanVariables& plan,
                         const ir::Target& target);
 

@@ -49,7 +49,7 @@ class Refusal {
              "keep some of the tensors in textures, or compute the stage in steps that read fewer "
              "tensors each; if all your devices have argument buffers of tier 2, add "
              "-argument_buffers=1 to the target",
-             "the kernel '{}' has {} buffers, with that of its constants; the target '{}' has "
+             "the kernel '{}' has {} buffers, including one for its constants; the target '{}' has "
              "slots for {}",
              kernel_.name, e.need, target_, e.have);
       case Limit::ImageSize:

@@ -166,7 +166,7 @@ class Partitioner {
 
   // -- Serial loops.
 
-  // `tests` are those of the statement or of an enclosing one.
+  // `tests` are the tests of the statement or of an enclosing statement.
   Stmt cut(const Stmt& s, const IndexConditions& tests, const Ranges& known) {
     if (tests.all().empty() && !divides_by_constants_) return s;
     const auto* loop = as<For>(s);

@@ -13,10 +13,10 @@ namespace texloom::lower {
 //   loop, or in several adjacent loops, hold in most blocks of the grid, these loops are
 //   duplicated: without the tests under a guard on blockIdx that is true in those blocks, and
 //   unchanged under the opposite guard. All threads of a block agree on such a guard, so barriers
-//   are allowed under it, except on targets without conditional barriers; there, a kernel with
-//   barriers gets no copies of loops, either. A test of only threadIdx stays, since threads that
-//   run together would execute both copies. At most 256 stores are added to a kernel, and none if
-//   the arrays of the copies would exceed the target's memory for one thread.
+//   are allowed under it, except on targets without conditional barriers. On such targets, a kernel
+//   with barriers gets no copies of loops, either. A test of only threadIdx stays, since threads
+//   that run together would execute both copies. At most 256 stores are added to a kernel, and none
+//   if the arrays of the copies would exceed the target's memory for one thread.
 // Requires: stage kernels.
 // Ensures: stage kernels.
 // Order: after insert_barriers, so that both copies have the barriers of the original; before

@@ -9,8 +9,9 @@ namespace texloom::lower {
 //   innermost block of statements that contains all the reads, before the first of them.
 //   A read may move out of a branch that is not taken, because reading outside an image is defined
 //   (zero). Coordinates that load from buffers or divide by a variable may fail outside the branch:
-//   reads at such coordinates are shared only within one statement, and only if it evaluates one of
-//   them unconditionally. Takes time nearly linear in the size of the program.
+//   reads at such coordinates are shared only within one statement, and only if the statement
+//   evaluates one of the reads unconditionally. Takes time nearly linear in the size of the
+//   program.
 // Requires: stage kernels, each definition unique (unique_definitions.h), so that equal coordinates
 //   are equal values. A kernel that reads a texture does not write it, so that texels do not
 //   change.

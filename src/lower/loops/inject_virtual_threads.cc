@@ -75,8 +75,8 @@ class Injector {
   }
 
   // Whether all virtual threads store the same elements of shared arrays, and therefore equal
-  // values, even if each thread loads them from its own arrays. Such a statement runs once:
-  // repeated, an update would add the value of every thread.
+  // values, even if each thread loads them from its own arrays. Such a statement runs once: if it
+  // were repeated, an update would add the value of every thread.
   bool stores_same(const Stmt& s) const {
     if (const auto* n = as<If>(s)) return !differs(n->condition) && stores_same(n->then);
     if (const auto* n = as<Seq>(s)) {
@@ -112,7 +112,7 @@ class Injector {
                     at_own_copies(s), loop_.location);
   }
 
-  // Accesses the arrays of the loop's thread.
+  // Makes the statement access the arrays of the thread that the loop runs.
   Stmt at_own_copies(const Stmt& s) const {
     const auto own = [&](const Exprs& indices) {
       Exprs all{loop_.var};

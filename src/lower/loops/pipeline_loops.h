@@ -16,7 +16,7 @@ namespace texloom::lower {
 //   fetch. If such an unrolled loop ends the body of a pipelined loop and reads the buffers that
 //   the outer loop fills, the inner loop's first fill for the next outer iteration also runs early,
 //   between the last two inner iterations: the inner pipeline never runs empty. double_buffers.h
-//   explains how `double_buffer` differs from two stages.
+//   explains how `double_buffer` differs from a pipeline of two stages.
 // Requires: stage loops, with Pipelined statements.
 // Ensures: stage loops without Pipelined. Fails with CannotPipeline.
 // Order: after build_nests, which marks the statements that fill a buffer; before loops are

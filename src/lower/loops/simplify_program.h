@@ -14,7 +14,7 @@ namespace texloom::lower {
 // Ensures: stage flattened.
 // Order: after flatten_storage, which leaves divisions and remainders of loop variables.
 // Example:
-//   for i < 1 { if i + j < 8 { Y[i * 4 + j] = ... } }, j < 4   ->   Y[j] = ...
+//   for i < 1 { if i + j < 8 { Y[i * 4 + j] = ... } }   ->   Y[j] = ...     where j < 4
 void simplify_program(Lowering& lowering);
 
 // Simplifies one statement; `ranges` are those of the variables defined outside the statement.

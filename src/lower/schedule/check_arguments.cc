@@ -56,7 +56,7 @@ class ArgumentChecker {
   }
 
   // A stage that is computed inside a reader is copied from there to the caller's array; an inlined
-  // stage is not.
+  // stage is not copied.
   void check_copied(const Argument& argument, const Stage& stage) {
     if (stage.attachment.kind == AttachKind::Root) return;
     check_row_major(argument, stage.attachment.kind == AttachKind::Inline

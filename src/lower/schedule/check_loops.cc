@@ -175,7 +175,8 @@ class LoopChecker {
                   "step computes",
                   stage.name(), host.name());
     }
-    // Double buffers put the last iteration after the loop.
+    // A double-buffered stage moves the last iteration out of the loop, where the pipeline does not
+    // reach it.
     for (const StageId doubled : double_buffered_at(s_, {host.id, loop})) {
       sink_.error(where, Code::CannotPipeline, "pipeline both, or neither of them",
                   "'{}' is pipelined at the loop '{}' of '{}', where '{}' is double-buffered",

@@ -22,7 +22,7 @@ using namespace schedule;  // the whole file also works on operations
 
 namespace {
 
-// A variable, or a variable plus a constant.
+// Whether the expression is a variable, or a variable plus a constant.
 bool takes_every_value(const Expr& e) {
   if (e->kind == ExprKind::Var) return true;
   const auto* n = as<Binary>(e);
@@ -166,8 +166,8 @@ class Checker {
     overflowed_ = true;
     sink_.error(n.location.known() ? n.location : op_.location, Code::IndexTooLarge,
                 "cast an axis to int64 first: .astype(\"int64\"), or to uint32 if it should wrap",
-                "'{}' computes values between {} and {} from its axes, which int32 cannot "
-                "represent",
+                "'{}' computes values between {} and {} from its axes, outside the range "
+                "of int32",
                 op_.name, range.min, range.max);
   }
 

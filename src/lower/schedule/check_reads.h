@@ -22,9 +22,9 @@ int64_t check_reads(const schedule::Operation& op, ir::arith::Ranges known, Diag
 
 // Infers bounds so that no computed point reads outside a tensor. Every point of a shape is
 // computed, unless computing only the needed points avoids reads outside, leaves fewer reads that
-// are only assumed to be guarded, or ends an axis of symbolic extent with such reads earlier. Reads
-// in the steps of scans are not checked here. Fails with the errors of check_reads if even the
-// needed points read outside.
+// are only assumed to be guarded, or makes an axis of symbolic extent with such reads end earlier.
+// Reads in the steps of scans are not checked here. Fails with the errors of check_reads if even
+// the needed points read outside.
 schedule::Bounds infer_checked_bounds(const schedule::Schedule& s);
 
 }  // namespace texloom::lower

@@ -13,7 +13,7 @@ bool is_attached_to(const Schedule& s, const Stage& stage, const LoopRef& loop) 
          leaf_of(s.stage(at.stage), at.axis).same_as(loop.leaf);
 }
 
-// Whether the first stage is the second one, or is attached to it directly or through other stages.
+// Whether the stage `id` is `stage`, or is attached to `stage` directly or through other stages.
 bool is_computed_in(const Schedule& s, StageId id, StageId stage) {
   while (id != stage && s.stage(id).attachment.kind == AttachKind::At) {
     id = s.stage(id).attachment.stage;

@@ -69,8 +69,8 @@ std::vector<StageId> inlined_in(const InlinedReads& reads, StageId reader) {
 }
 
 // Refuses the body of a reader that inlining made too large. The help names the inlined stage whose
-// size is closest to the square root of the limit. If that stage is not inlined, both parts of a
-// chain of stages that are read several times each are small.
+// size is closest to the square root of the limit. If that stage is not inlined, it divides a chain
+// of stages, each of which is read several times, into two small parts.
 void check_inlined_size(const Schedule& s, const InlinedReads& reads, StageId reader,
                         const Expr& body) {
   if (body->size <= kMaxSize) return;
@@ -199,7 +199,7 @@ void inline_stages(Lowering& lowering) {
       if (source.attachment.kind != AttachKind::Inline) return self;
       if (source.op->types.size() > 1) {
         fail(source.attachment.location, Code::CannotInline,
-             "leave it where it is, or compute each output by a te.compute of its own",
+             "leave it at the root, or compute each output by a te.compute of its own",
              "cannot inline '{}': its {} outputs are computed together", source.name(),
              source.op->types.size());
       }

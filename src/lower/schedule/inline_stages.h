@@ -19,8 +19,8 @@ void check_outputs_at_root(Lowering& lowering);
 // Purpose: keeps stages at the root that the schedule inlines but that cannot be inlined.
 // Requires: stage te.
 // Ensures: no extern, no input of an extern and no scan is inlined. An extern has no expression
-//   that its readers could compute, and it reads memory itself; a scan continues from what it
-//   stored.
+//   that its readers could compute, and it reads memory itself; a scan reads the rows that it
+//   stored before.
 // Order: before warn_of_lost_directives, which warns for stages that are inlined.
 // Example:
 //   extern B: float32[8]               extern B: float32[8]

@@ -86,7 +86,7 @@ class LaneLoop {
       refuse(fmt::format("leave '{}' out of the fusion", loop_->name()),
              fmt::format(
                  "a row of the texture '{}' has the extent {} of the axis '{}' and {} inside a "
-                 "texel, where the loop '{}' goes on to the next step of '{}'",
+                 "texel, but the loop '{}' continues there with the next step of '{}'",
                  stage_.name(), ir::to_string(lanes), loop_->name(),
                  int_value(lanes) != nullptr ? "ends" : "may end", fuse.fused->name(),
                  fuse.outer->name()));

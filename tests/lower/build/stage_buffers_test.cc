@@ -165,7 +165,7 @@ TEST_F(StageTextures, StatedLayouts) {
   // A layout that the user wrote is not folded silently.
   lowering.target.gpu().max_image_size = 10;
   EXPECT_EQ(faults([&] { texture(lowering); }),
-            "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, the target allows 10 x 10");
+            "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, but the target allows 10 x 10");
 }
 
 // Only part of the tensor is computed at a time: the layout applies to that part.

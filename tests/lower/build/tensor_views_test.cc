@@ -98,10 +98,10 @@ TEST_F(TensorViews, StridesAndOffsetsHaveValues) {
   EXPECT_EQ(to_string(values_.at(stride)), "1");
   EXPECT_EQ(to_string(values_.at(offset)), "i * 16 + 4");
   EXPECT_EQ(problem({.strides = {make_int(2)}}, array({8, 16}), {i_, make_int(4)}),
-            "axis 1 of 'A' has the stride 1, but that of the view is 2");
+            "axis 1 of 'A' has the stride 1, but the view's stride is 2");
   EXPECT_EQ(problem({.buffer = array({2, 4}), .strides = {make_int(16), make_int(2)}},
                     array({3, 8, 16}), {i_, j_, make_int(4)}),
-            "axis 2 of 'A' has the stride 1, but that of the view is 2");
+            "axis 2 of 'A' has the stride 1, but the view's stride is 2");
   EXPECT_EQ(problem({.offset = offset}, array({1 << 16, 1 << 16}), {i_, j_}),
             "the view 'A' may begin anywhere in 'A', which has more elements than int32 can count");
 }

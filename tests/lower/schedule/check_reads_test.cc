@@ -193,8 +193,8 @@ TEST_F(CheckReads, Conjunctions) {
 // The range of an index that overflows is unknown, so only the overflow is reported.
 TEST_F(CheckReads, AnIndexThatOverflowsIsNotComparedWithItsAxis) {
   EXPECT_EQ(reading([&](const Expr& i) { return at(a, {i * int64_t{306783379}}); }),
-            "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which "
-            "int32 cannot represent");
+            "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, "
+            "outside the range of int32");
 }
 
 // Lowering treats index arithmetic as unbounded, so overflow is an error.
