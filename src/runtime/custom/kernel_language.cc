@@ -231,8 +231,9 @@ std::vector<hal::KernelParam> params_of(const KernelText& kernel) {
 Result<std::vector<hal::KernelCode>> codes_of(const KernelText& kernel) {
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
     if (is_texture(kernel.tensors[i]) || !stored_type(kernel.tensors[i].element).empty()) continue;
-    return invalid_argument("argument \"{}\": kernels have no type {}; help: convert it first",
-                            kernel.arguments[i].name, hal::to_string(kernel.tensors[i].element));
+    return invalid_argument(
+        "argument \"{}\": kernels have no type {}; help: convert the tensor to another type first",
+        kernel.arguments[i].name, hal::to_string(kernel.tensors[i].element));
   }
   std::vector<hal::KernelCode> codes;
   for (const KernelSpelling& language : kernel_spellings()) {

@@ -134,10 +134,11 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
                const hal::DeviceInfo& device) {
   const bool is_missing = status.code() == StatusCode::Unimplemented;
   if (is_missing && device.driver == "metal" && has_vector_literal(body))
-    return make_error(status.code(),
-                      "the body has a vector literal of OpenCL C, as (float4)(a, b, c, d), which "
-                      "Metal's language reads otherwise; help: write tl_four(x, a, b, c, d), or "
-                      "convert by tl_texel(x)");
+    return make_error(
+        status.code(),
+        "the body has a vector literal of OpenCL C, such as (float4)(a, b, c, d), "
+        "which has another meaning in Metal's language; help: write tl_four(x, a, b, c, d), or "
+        "convert by tl_texel(x)");
   if (is_missing)
     return make_error(
         status.code(),

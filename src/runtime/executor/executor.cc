@@ -62,9 +62,10 @@ Status check_interface(const LaunchPlan& plan, const GraphInterface& interface) 
   for (const std::vector<GraphPort>* ports : {&interface.inputs, &interface.outputs}) {
     for (const GraphPort& port : *ports) {
       if (ports == &interface.outputs && !port.argument)
-        return invalid_argument("output \"{}\" has no argument", port.name);
+        return invalid_argument(
+            "output \"{}\" is no argument of the plan; every output must be one", port.name);
       if (port.argument && *port.argument >= plan.arguments.size())
-        return invalid_argument("\"{}\" is argument {}, but there are {}", port.name,
+        return invalid_argument("\"{}\" is argument {}, but the plan has {} arguments", port.name,
                                 *port.argument, plan.arguments.size());
     }
   }

@@ -87,7 +87,7 @@ Numbers renumbered(const Numbers& list, const Numbers& numbers) {
 
 Status add_variants(Package& package, const Package& other) {
   if (package.variants.empty() || other.variants.empty())
-    return invalid_argument("a package without variants");
+    return invalid_argument("a package has no variants; both packages need at least one");
   TL_RETURN_IF_ERROR(check_interfaces(package, other));
   const Numbers tensors = merged(package.tensors, other.tensors);
   std::vector<PackageNode> nodes = other.nodes;

@@ -51,7 +51,8 @@ Status check_digits(const TensorLayout& layout, const std::vector<std::int64_t>&
         return invalid_argument("its layout has a digit of axis {}, but there are {} axes",
                                 digit.axis, by_axis.size());
       if (digit.divisor < 1 || digit.divisor > kMaxCount)
-        return invalid_argument("its layout divides axis {} by {}", digit.axis, digit.divisor);
+        return invalid_argument("its layout divides axis {} by {}; a divisor is from 1 to 2^48",
+                                digit.axis, digit.divisor);
       if (digit.extent != 1) by_axis[digit.axis].push_back(digit);
     }
   }

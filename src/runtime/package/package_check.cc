@@ -97,7 +97,7 @@ class VariantChecker {
     for (std::size_t i = 0; i < plan_.kernels.size(); ++i)
       TL_RETURN_IF_ERROR(check_kernel(plan_.kernels[i].entry, i));
     for (const SizeCondition& condition : plan_.conditions) {
-      TL_RETURN_IF_ERROR(check_text(condition.subject, "what a condition is about"));
+      TL_RETURN_IF_ERROR(check_text(condition.subject, "the subject of a condition"));
       TL_RETURN_IF_ERROR(check_size(condition.left));
       TL_RETURN_IF_ERROR(check_size(condition.right));
     }
@@ -203,10 +203,10 @@ class VariantChecker {
                              .with_context(fmt::format("kernel \"{}\"", entry.name)));
       const auto* constant = std::get_if<hal::ConstantParam>(&param);
       if (constant != nullptr && !is_scalar_type(constant->type))
-        return wrong("takes a number that has neither 32 nor 64 bits");
+        return wrong("takes a constant that has neither 32 nor 64 bits");
     }
     for (const std::uint32_t threads : entry.workgroup_size) {
-      if (threads == 0) return wrong("has groups of no threads");
+      if (threads == 0) return wrong("has a work group of zero threads");
     }
     if (!entry.grid) return {};
     for (const Size& groups : *entry.grid) TL_RETURN_IF_ERROR(check_size(groups));
@@ -239,7 +239,7 @@ class VariantChecker {
     const auto left = std::find(is_passed.begin(), is_passed.end(), false);
     if (left == is_passed.end()) return {};
     return invalid_argument(
-        "no input or output is the argument \"{}\"",
+        "the plan's argument \"{}\" is neither an input nor an output",
         plan_.arguments[static_cast<std::size_t>(left - is_passed.begin())].name);
   }
 
@@ -336,7 +336,8 @@ Status check_graph(const Package& package) {
 
 Status check_package(const Package& package) {
   TL_RETURN_IF_ERROR(check_graph(package));
-  if (package.variants.empty()) return invalid_argument("it has no variant that could run");
+  if (package.variants.empty())
+    return invalid_argument("it has no variants; at least one is required");
   for (std::size_t i = 0; i < package.variants.size(); ++i) {
     const PackageVariant& variant = package.variants[i];
     const Status status = VariantChecker(package, variant).check();

@@ -141,7 +141,7 @@ class PlanReader {
     const std::vector<Size> axes = values_.sizes(sizes);
     if (axes.empty()) return std::nullopt;
     if (axes.size() == 3) return hal::Grid{axes[0], axes[1], axes[2]};
-    values_.refuse(fmt::format("a grid has {} axes", axes.size()));
+    values_.refuse(fmt::format("a grid has {} axes, not 3", axes.size()));
     return std::nullopt;
   }
 
@@ -179,7 +179,7 @@ class PlanReader {
         return values_.tensor(operand.tensor(), operand.index());
       case index::OperandKind::Origin:
         if (operand.axis() > static_cast<std::uint8_t>(OriginOf::Axis::Y))
-          values_.refuse(fmt::format("an origin is of axis {}", operand.axis()));
+          values_.refuse(fmt::format("an origin is of axis {}, not 0 or 1", operand.axis()));
         return OriginOf{values_.tensor(operand.tensor(), operand.index()),
                         operand.axis() == 0 ? OriginOf::Axis::X : OriginOf::Axis::Y};
       case index::OperandKind::Immediate:
@@ -224,7 +224,7 @@ class PlanReader {
     if (extent.size() == 1) {
       made.extent = extent.front();
     } else {
-      values_.refuse(fmt::format("a loop has {} extents", extent.size()));
+      values_.refuse(fmt::format("a loop has {} extents, not one", extent.size()));
     }
     made.body = steps(step.body(), depth + 1);
     return made;

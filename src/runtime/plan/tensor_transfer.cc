@@ -10,7 +10,10 @@ namespace {
 
 Status check(const TensorSpec& tensor, std::size_t array_bytes, const hal::Binding& binding) {
   if (tensor.layout.shape.empty() && !tensor.shape.empty())
-    return invalid_argument("the size of tensor \"{}\" depends on the call", tensor.name);
+    return invalid_argument(
+        "the size of tensor \"{}\" depends on the call; help: give it a shape first (with_shape in "
+        "plan/symbols.h)",
+        tensor.name);
   const std::uint64_t wanted =
       static_cast<std::uint64_t>(tensor.layout.elements()) * hal::byte_size(tensor.element);
   if (array_bytes != wanted)

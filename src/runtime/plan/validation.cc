@@ -107,7 +107,8 @@ class Validator {
     if (extents_.size() == kMaxLoopDepth)
       return invalid_argument("loops nest deeper than {}", kMaxLoopDepth);
     if (!extents_.emplace(loop.slot, loop.extent).second)
-      return invalid_argument("loop variable {} is taken by an outer loop", loop.slot);
+      return invalid_argument("loop variable {} is already the variable of an outer loop",
+                              loop.slot);
     TL_RETURN_IF_ERROR(check_steps(loop.body));
     extents_.erase(loop.slot);
     return {};
@@ -265,7 +266,9 @@ Status check_open(const TensorSpec& tensor) {
     for (const LayoutDigit& digit : *digits) {
       if (digit.axis < tensor.shape.size() && digit.divisor >= 1 && digit.extent >= 0) continue;
       return invalid_argument(
-          "the layout of the texture \"{}\" has a digit whose axis does not exist", tensor.name);
+          "the layout of the texture \"{}\" has a digit with an unknown axis, a divisor below 1 or "
+          "a negative extent",
+          tensor.name);
     }
   }
   return {};

@@ -50,8 +50,9 @@ class Checker {
     const Placement& place = workspace_.places[step.temporary];
     if (place.object >= workspace_.objects.size() ||
         !lies_within(tensor.storage, place, workspace_.objects[place.object]))
-      return invalid_argument("temporary \"{}\" does not fit object {} of {}", tensor.name,
-                              place.object, workspace_.objects.size());
+      return invalid_argument(
+          "temporary \"{}\" does not fit object {}; the workspace has {} objects", tensor.name,
+          place.object, workspace_.objects.size());
     for (const std::uint32_t other : live_) {
       if (places_meet(tensor.storage, place, plan_.temporaries[other].storage,
                       workspace_.places[other]))

@@ -106,7 +106,7 @@ TEST(PackageCheck, Stores) {
   EXPECT_THAT(stored(3, {TensorRef{Kind::Argument, 0}, 0, "global", ""}),
               HasSubstr("it and another tensor are the same argument \"X\""));
   EXPECT_THAT(stored(3, {}), HasSubstr("no step writes it"));
-  EXPECT_THAT(stored(0, {}), HasSubstr("no input or output is the argument \"X\""));
+  EXPECT_THAT(stored(0, {}), HasSubstr("argument \"X\" is neither an input nor an output"));
   EXPECT_THAT(problem_after([](Package& p) { p.tensors[0].element = hal::ElementType::Int32; }),
               HasSubstr("it has elements of int32, but the plan has float32"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].stores.pop_back(); }),
@@ -125,7 +125,7 @@ TEST(PackageCheck, Plans) {
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.modules[0].codes.clear(); }),
               HasSubstr("module 0 has no code"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.kernels[0].entry.workgroup_size[1] = 0; }),
-              HasSubstr("groups of no threads"));
+              HasSubstr("a work group of zero threads"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.scalars[0].element = hal::ElementType::Int8; }),
               HasSubstr("the scalar \"alpha\" is int8"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps.pop_back(), p.steps.pop_back(); }),
@@ -134,7 +134,7 @@ TEST(PackageCheck, Plans) {
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.steps[4] = FreeStep{2}; }),
               HasSubstr("free: temporary 2 is out of range: there are 2"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.workspace->objects.clear(); }),
-              HasSubstr("does not fit object 0 of 0"));
+              HasSubstr("does not fit object 0; the workspace has 0"));
 }
 
 TEST(PackageCheck, Layouts) {

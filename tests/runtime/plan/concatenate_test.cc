@@ -72,7 +72,8 @@ TEST_F(ConcatenatePlans, TemporariesAreWhereThePlanSays) {
   };
   EXPECT_THAT(fails(0, {.object = 0, .offset = 4100}), refused("\"middle\" does not fit object 0"));
   EXPECT_THAT(fails(0, {.object = 1}), refused("\"middle\" does not fit object 1"));
-  EXPECT_THAT(fails(0, {.object = 2}), refused("\"middle\" does not fit object 2 of 2"));
+  EXPECT_THAT(fails(0, {.object = 2}),
+              refused("\"middle\" does not fit object 2; the workspace has 2"));
   EXPECT_THAT(fails(1, {.object = 1, .origin = {3, 0}}), refused("does not fit object 1"));
   EXPECT_THAT(
       fails(1, {.object = 1, .origin = {2, 0}}),

@@ -207,10 +207,12 @@ TEST(Validate, RefusesOpenTexturesWithoutPlaces) {
   EXPECT_EQ(validate(plan).message(), "");
   tensor.layout.cols[0].axis = 2;
   EXPECT_EQ(validate(plan).message(),
-            "the layout of the texture \"A\" has a digit whose axis does not exist");
+            "the layout of the texture \"A\" has a digit with an unknown axis, "
+            "a divisor below 1 or a negative extent");
   tensor.layout.cols[0] = {0, 0, 0};
   EXPECT_EQ(validate(plan).message(),
-            "the layout of the texture \"A\" has a digit whose axis does not exist");
+            "the layout of the texture \"A\" has a digit with an unknown axis, "
+            "a divisor below 1 or a negative extent");
   tensor.layout.cols[0] = {0, 1, 0};
   tensor.storage = TextureStorage{{4, 4}};
   EXPECT_EQ(validate(plan).message(), "the texture \"A\" has a size, but no constant shape");

@@ -86,7 +86,8 @@ TEST(LaunchPlan, LivesOfTemporaries) {
 
 TEST(LaunchPlan, Loops) {
   EXPECT_THAT(status_of({loop(0, -1, {})}), refused("extent -1"));
-  EXPECT_THAT(status_of({loop(7, 2, {loop(7, 2, {})})}), refused("loop variable 7 is taken"));
+  EXPECT_THAT(status_of({loop(7, 2, {loop(7, 2, {})})}),
+              refused("loop variable 7 is already the variable of an outer loop"));
   std::vector<Step> body;
   for (int depth = 0; depth < kMaxLoopDepth; ++depth) {
     std::vector<Step> outer;

@@ -159,7 +159,7 @@ class FaultInjectionTest : public OpenClTest {
 
   static void expect_words(const Fault& fault, const Status& status) {
     constexpr std::array kWords = {"CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY",
-                                   "success, but nothing was created"};
+                                   "returned CL_SUCCESS, but created nothing"};
     const std::string& message = status.message();
     EXPECT_NE(message.find(kWords[static_cast<std::size_t>(fault.failing)]), std::string::npos)
         << status.to_string();

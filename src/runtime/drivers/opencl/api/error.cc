@@ -109,7 +109,8 @@ Status to_error(cl_int code, std::string_view call) {
 
 Status check_made(cl_int code, const void* made, std::string_view call) {
   if (code == CL_SUCCESS && made == nullptr)
-    return make_error(StatusCode::DeviceError, "{}: success, but nothing was created", call);
+    return make_error(StatusCode::DeviceError, "{}: returned CL_SUCCESS, but created nothing",
+                      call);
   return to_status(code, call);
 }
 

@@ -241,7 +241,7 @@ Status Encoder::encode_blocks(std::uint64_t total, std::uint64_t largest, cl_eve
     TL_RETURN_IF_ERROR(
         encode_block(block, {is_measured ? &first_event_ : nullptr, is_last ? done : nullptr}));
     if (is_measured)
-      TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the first of several calls"));
+      TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the first block of a transfer"));
   }
   return {};
 }
@@ -280,7 +280,7 @@ Status Encoder::encode(const NativeSegment& segment, std::span<const Binding> ta
     memory.push_back(resolve(argument.memory, table));
   if (context_.profile() != nullptr) {
     TL_RETURN_IF_ERROR(mark(&first_event_));
-    TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the first of several calls"));
+    TL_RETURN_IF_ERROR(check_made(CL_SUCCESS, first_event_, "the marker before native commands"));
   }
   const NativeHandles handles{context_.get(), context_.device(), queue_};
   TL_RETURN_IF_ERROR((*segment.encode)({.driver = "opencl", .handles = &handles, .memory = memory})

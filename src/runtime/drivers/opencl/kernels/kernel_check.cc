@@ -93,7 +93,7 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
                                                       : CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
     if (info.access == wanted) return {};
     return invalid_argument(
-        "the entry point declares a texture for {}, but the kernel has another access",
+        "the entry point declares a texture for {}, but the kernel declares another access",
         to_string(texture->access));
   }
   if (std::holds_alternative<LocalParam>(param))

@@ -93,7 +93,9 @@ Result<ProgramHandle> build_once(const Context& context, const KernelCode& code,
 Result<ProgramHandle> build_without_header(const Context& context, const KernelCode& code,
                                            const std::string& options) {
   const std::optional<std::string> declarations = builtin_declarations(code.code);
-  if (!declarations) return make_error(StatusCode::BuildFailed, "the program needs the header");
+  if (!declarations)
+    return make_error(StatusCode::BuildFailed,
+                      "the program needs the header of built-in functions");
   const KernelCode declared{.format = code.format, .code = *declarations + code.code};
   return build_once(context, declared, fmt::format("{} {}", options, kNoBuiltinHeader));
 }

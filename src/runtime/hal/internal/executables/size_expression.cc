@@ -99,7 +99,8 @@ Result<Size> Size::from_steps(std::vector<Step> steps) {
           "a size uses the symbol or loop variable {}, whose number must fit in 32 bits",
           step.value);
   }
-  if (results != 1) return invalid_argument("a size is {} expressions, not one", results);
+  if (results != 1)
+    return invalid_argument("the steps of a size make {} expressions, not one", results);
   Size size;
   size.steps_ = std::move(steps);
   return size;
