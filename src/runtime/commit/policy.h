@@ -19,7 +19,7 @@ struct CommitPolicy {
   std::uint32_t launches = 4096;
   std::uint64_t bytes = 0;              // memory that the launches' arguments name
   std::uint32_t first_launches = 0;     // limit for a run's first submission, instead of `launches`
-  std::uint64_t submissions_ahead = 4;  // of one run; a longer run waits for its first ones
+  std::uint64_t submissions_ahead = 4;  // the most incomplete ones per run, which then waits
   std::uint64_t backlog = 256;          // the most submissions that a run leaves on the queue
   Waits waits = Waits::Never;           // if not Never, submissions end only at these waits
 

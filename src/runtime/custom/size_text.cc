@@ -16,7 +16,7 @@ namespace {
 
 using hal::Size;
 
-constexpr int kMaxDepth = 64;  // of parentheses
+constexpr int kMaxDepth = 64;  // the nesting of parentheses
 
 bool is_of_name(char c) { return is_identifier_character(c) || c == '.'; }
 

@@ -21,7 +21,7 @@ namespace {
 std::string kernel_name(std::string_view op) {
   std::string name(op);
   name.replace(name.find("::"), 2, "_");
-  std::replace(name.begin(), name.end(), '.', '_');  // of the domain
+  std::replace(name.begin(), name.end(), '.', '_');  // the dots of the domain
   return name;
 }
 

@@ -107,11 +107,11 @@ class Executor {
  private:
   // The state of one argument of the plan.
   struct Argument {
-    TensorSpec tensor;           // of the plan, with its size once that is known
+    TensorSpec tensor;           // the plan's tensor, with its size once known
     std::optional<Shape> shape;  // nullopt if it is not known
     std::optional<hal::Binding> memory = {};
     bool is_own = false;  // the memory
-    bool is_set = false;  // of inputs: whether the memory has values of this shape
+    bool is_set = false;  // whether the memory of an input has values of this shape
   };
   // The place to which a run writes an output.
   struct Output {

@@ -23,8 +23,8 @@ struct RunTarget {
   hal::Device& device;
   hal::Queue& queue;
   hal::Barriers barriers = hal::Barriers::Automatic;  // of the command buffers
-  std::vector<hal::TimelinePoint> waits = {};         // before the first launch
-  std::vector<hal::TimelinePoint> signals = {};       // after the last one
+  std::vector<hal::TimelinePoint> waits = {};         // awaited before the first launch
+  std::vector<hal::TimelinePoint> signals = {};       // signaled after the last launch
 };
 
 // Gives the launches of one run to a queue, in submissions as the policy says.
@@ -74,7 +74,7 @@ class PlanSubmitter {
   std::vector<FirstLaunch> first_launches_;       // before `commands_`
   std::shared_ptr<hal::CommandBuffer> commands_;  // null after a submission or a first launch
   std::optional<std::uint32_t> first_;            // the kernel whose first launch ends `commands_`
-  CommitCounter counter_{policy_};                // of the launches in the current submission
+  CommitCounter counter_{policy_};                // counts launches of the current submission
   bool needs_barrier_ = false;                    // before the next launch
   bool stopped_ = false;
 };

@@ -128,8 +128,8 @@ constexpr MathMode operator|(MathMode a, MathMode b) {
 constexpr bool allows(MathMode mode, MathMode wanted) { return (mode | wanted) == mode; }
 
 enum class BuildTime : std::uint8_t {
-  Creation,  // by create_executable, which returns the errors of building
-  FirstUse,  // by the first prepare() or submission, which returns the errors of building
+  Creation,  // in create_executable, which returns the errors of building
+  FirstUse,  // in the first prepare() or submission, which returns the errors of building
 };
 
 struct ExecutableDesc {

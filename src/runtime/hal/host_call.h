@@ -12,8 +12,8 @@ namespace texloom::hal {
 
 // The memory that one submission gives a host call; valid during the call.
 struct HostCallMemory {
-  std::span<const Binding> named;  // by the recording; the table's entries replace slots
-  std::span<const Binding> table;  // of the submission
+  std::span<const Binding> named;  // as recorded, with the table's entries instead of slots
+  std::span<const Binding> table;  // the table of the submission
 };
 
 // A recorded host call.

@@ -77,7 +77,7 @@ struct KernelCall {
   std::span<const SegmentBinding> bindings;  // the buffers and textures among the parameters
   std::span<const Constant> constants;       // the constants among the parameters
   std::uint32_t number = 0;  // the number of calls before this one in the command buffer
-  bool has_slots = false;    // among the bindings
+  bool has_slots = false;    // whether a binding is a slot
 
   const EntryPoint& entry() const { return executable->entry_points()[entry_point]; }
 };
@@ -161,7 +161,7 @@ struct NativeArgument {
 struct NativeCommands {
   std::string_view driver;              // Driver::name()
   const void* handles = nullptr;        // valid during the call
-  std::span<const BoundMemory> memory;  // of the declared accesses, in order
+  std::span<const BoundMemory> memory;  // the memory of each declared access, in order
 };
 using EncodeNative = std::function<Status(const NativeCommands&)>;
 
@@ -203,9 +203,9 @@ struct BarrierResource {
 // restrict a native barrier to the kinds of commands, the kinds of memory or the resources listed
 // here, but not to those that the next command uses.
 struct BarrierSegment {
-  CommandKinds commands = CommandKinds::All;   // since the previous barrier
-  BarrierScope memory = BarrierScope::All;     // touched by them
-  std::span<const BarrierResource> resources;  // touched by them; empty: unknown, so all memory
+  CommandKinds commands = CommandKinds::All;   // the kinds of commands since the previous barrier
+  BarrierScope memory = BarrierScope::All;     // the kinds of memory that they touch
+  std::span<const BarrierResource> resources;  // the memory that they touch; empty: unknown, so all
 };
 
 // Calls a function on the host. If it fails, later commands of the submission do not run.

@@ -13,7 +13,7 @@
 
 namespace texloom::hal {
 
-using LoopValues = std::map<std::uint32_t, std::int64_t>;  // by slot, of the enclosing loops
+using LoopValues = std::map<std::uint32_t, std::int64_t>;  // key: the slot of an enclosing loop
 
 // Integer arithmetic on constants, symbols (identified by numbers) and loop variables (identified
 // by slots). Plain data.

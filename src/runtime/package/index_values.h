@@ -109,7 +109,7 @@ class IndexValues {
     return takes(vector.size() * element_bytes);
   }
 
-  static constexpr std::size_t kTableBytes = 8;  // at least: an offset, and the offset of a vtable
+  static constexpr std::size_t kTableBytes = 8;  // the least: an offset, and the offset of a vtable
 
   std::size_t budget_;
   Status status_;

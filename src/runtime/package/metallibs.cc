@@ -60,7 +60,7 @@ Result<std::size_t> add_metallibs(const PackageFile& file, const std::filesystem
                       "help: compile it for Metal: --target metal",
                       packages.front().name);
   std::vector<MetalSource> sources;
-  std::vector<std::size_t> places;  // of the modules' sources
+  std::vector<std::size_t> places;  // by module: the index of its source
   for (const ModuleSpec* module : modules) {
     const KernelCode& msl = *msl_of(*module);
     MetalSource source{msl.code, msl.build_options, allows(module->math, hal::MathMode::Fast)};

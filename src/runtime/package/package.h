@@ -72,7 +72,7 @@ struct PackageVariant {
 struct PackageNumber {
   std::uint32_t position = 0;  // among all arguments of a call: the plans' arguments and numbers
   std::uint32_t symbol = 0;    // index in the package's symbols followed by the plans' scalars
-  hal::ElementType element = hal::ElementType::Int32;  // that callers pass
+  hal::ElementType element = hal::ElementType::Int32;  // the type that callers pass
 };
 
 struct Package {

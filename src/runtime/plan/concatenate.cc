@@ -181,7 +181,7 @@ class Concatenation {
     std::vector<Operand> scalars;
     std::uint32_t first_call;
     std::vector<std::uint32_t> kernels;
-    std::vector<Size> symbols;  // of the part, as sizes in the whole's symbols
+    std::vector<Size> symbols;  // the part's symbols, in terms of the whole's symbols
 
     Status substitute(Size& size) const {
       if (size.symbol_count() == 0) return {};
@@ -231,8 +231,7 @@ class Concatenation {
 
   std::vector<std::uint32_t> kernels_of(const LaunchPlan& part) {
     std::vector<std::uint32_t> numbers;
-    std::map<std::uint32_t, std::uint32_t>
-        modules;  // of the part, that the whole does not have yet
+    std::map<std::uint32_t, std::uint32_t> modules;  // modules of the part that the whole lacks
     for (const KernelSpec& kernel : part.kernels) {
       const ModuleSpec& module = part.modules[kernel.module];
       const auto known =

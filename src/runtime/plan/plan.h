@@ -139,7 +139,7 @@ struct LaunchStep {
 };
 // Calls a custom operator (runtime/custom/operator.h).
 struct CallStep {
-  std::uint32_t call = 0;          // of the plan's calls
+  std::uint32_t call = 0;          // index in the plan's calls
   std::vector<TensorRef> tensors;  // in the order of the operator's arguments
 };
 // Later steps wait for all earlier ones. Only in plans that name their barriers.
@@ -173,11 +173,11 @@ std::string_view to_string(Encoding encoding);  // "kernels", "native", "host"
 // A call of a custom operator that the program's user provides, and the call's attributes.
 struct OperatorCall {
   std::string op;                          // its registered name, such as "mine::softshrink"
-  std::uint32_t version = 0;               // of the operator, at compile time
+  std::uint32_t version = 0;               // the operator's version at compile time
   std::vector<hal::Access> accesses = {};  // of its arguments
-  Encoding encoding = Encoding::Kernels;   // that it had when the plan was made
+  Encoding encoding = Encoding::Kernels;   // the encoding when the plan was made
   std::vector<Attribute> attributes = {};
-  std::vector<std::byte> payload = {};  // of a delegate: opaque
+  std::vector<std::byte> payload = {};  // opaque data of a delegate (operator.h)
 
   bool operator==(const OperatorCall&) const = default;
 };

@@ -89,10 +89,10 @@ class PlaceRuns {
   }
 
   const std::vector<std::int64_t>& shape_;
-  std::vector<std::int64_t> index_;  // by axis, of the digits that are being visited
+  std::vector<std::int64_t> index_;  // by axis: the index that visit() has reached
   bool has_padding_ = false;
   std::vector<PlaceDigit> digits_;    // at least one
-  std::vector<std::int64_t> places_;  // by digit: the number of places of one step
+  std::vector<std::int64_t> places_;  // by digit: the places that one step skips
 };
 
 // Copies of a known size are inlined.

@@ -17,9 +17,9 @@ struct Statistics {
   std::uint64_t dispatches = 0;         // including indirect ones
   std::uint64_t transfers = 0;          // fills, copies, readbacks
   std::uint64_t native = 0;             // native commands; their functions are not called
-  std::uint64_t recorded_updates = 0;   // as recorded
+  std::uint64_t recorded_updates = 0;   // updates before joining
   std::uint64_t writes = 0;             // updates that remain after joining neighbors
-  std::uint64_t recorded_barriers = 0;  // as recorded
+  std::uint64_t recorded_barriers = 0;  // barriers before any is left out
   std::uint64_t barriers = 0;           // barriers that remain: those with work on both sides
   std::uint64_t barrier_resources = 0;  // resources listed by the remaining barriers
 

@@ -47,7 +47,7 @@ class ArgumentTable {
   std::array<BufferSlot, kBufferSlots> buffers_;
   std::array<MetalImage*, kMostTextureSlots> images_ = {};
   std::array<std::uint64_t, kBufferSlots> local_bytes_ = {};
-  ResourceUses used_;  // by argument buffers
+  ResourceUses used_;  // resources declared for argument buffers
 };
 
 }  // namespace texloom::hal::metal

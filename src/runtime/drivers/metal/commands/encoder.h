@@ -81,8 +81,8 @@ class Encoder {
   MetalQueue* queue_;
   TransferKernels& kernels_;
   Passes& passes_;
-  KeptObjects* kept_ = nullptr;        // of the running call
-  std::vector<Reference> references_;  // of one kernel; keeps its capacity
+  KeptObjects* kept_ = nullptr;        // where the running call keeps objects
+  std::vector<Reference> references_;  // reused for each kernel, to keep its capacity
 };
 
 }  // namespace texloom::hal::metal

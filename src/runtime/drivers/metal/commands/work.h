@@ -38,7 +38,7 @@ struct Submitted {
   std::vector<StagingBlock> staging;
   std::vector<StagedReadback> readbacks;
   std::vector<std::shared_ptr<const IndirectRun>> runs;
-  std::vector<TimelinePoint> signals;         // that the device signals
+  std::vector<TimelinePoint> signals;         // points that the device signals
   std::vector<Handle<MetalSamples>> samples;  // of the measured commands
   ClockMoment before;                         // the first commit, if commands are sampled
 };

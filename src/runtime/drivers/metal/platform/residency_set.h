@@ -14,7 +14,7 @@ class ResidencySet;
 // Keeps an allocation in a residency set as long as it exists.
 class SetMember {
  public:
-  SetMember() = default;  // of nothing
+  SetMember() = default;  // keeps nothing
   SetMember(SetMember&& other) noexcept
       : set_(std::exchange(other.set_, nullptr)),
         allocation_(other.allocation_),

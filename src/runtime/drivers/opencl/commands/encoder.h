@@ -99,7 +99,7 @@ class Encoder {
   // The arguments of the latest dispatch whose kernel object belongs to the executable; the next
   // dispatch of that kind forgets them.
   KernelArguments shared_arguments_;
-  cl_event first_event_ = nullptr;  // of a segment of several calls, with a profile
+  cl_event first_event_ = nullptr;  // the first call of a segment with several; only with a profile
 };
 
 }  // namespace texloom::hal::opencl

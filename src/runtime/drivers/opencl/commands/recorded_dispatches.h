@@ -43,7 +43,7 @@ class RecordedDispatch {
   // Outlives the kernel object on which the arguments are set.
   KernelArguments arguments_;
   KernelHandle kernel_;
-  AddressedParams addressed_;  // of kernel_
+  AddressedParams addressed_;  // the parameters of kernel_ that get addresses
   WorkItems items_;
   std::uint64_t table_number_ = 0;
   bool has_slots_ = false;

@@ -133,7 +133,7 @@ Status read_workgroup_info(const Context& context, cl_kernel kernel, cl_kernel_w
 Status check_workgroup(const Context& context, cl_kernel kernel, const EntryPoint& entry) {
   std::size_t largest = 0;
   std::size_t required[3] = {0, 0, 0};
-  cl_ulong declared_bytes = 0;  // of local memory in the kernel's body: no argument is set yet
+  cl_ulong declared_bytes = 0;  // local memory of the kernel's body; no argument is set yet
   TL_RETURN_IF_ERROR(read_workgroup_info(context, kernel, CL_KERNEL_WORK_GROUP_SIZE, largest));
   TL_RETURN_IF_ERROR(
       read_workgroup_info(context, kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, required));

@@ -66,7 +66,7 @@ class BufferParts : public std::enable_shared_from_this<BufferParts> {
 
   std::mutex mutex_;                              // guards the members below
   std::vector<Part> parts_;                       // in the order of their creation
-  std::map<PartUse::Range, std::size_t> places_;  // in parts_
+  std::map<PartUse::Range, std::size_t> places_;  // indices in parts_
   std::size_t unused_ = 0;
 };
 

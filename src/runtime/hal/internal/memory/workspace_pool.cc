@@ -61,7 +61,7 @@ template <class Object>
 struct Idle {
   std::shared_ptr<Object> object;
   std::weak_ptr<const Queue> queue;       // the object is free in its order; null if unknown
-  std::optional<TimelinePoint> complete;  // of its last use
+  std::optional<TimelinePoint> complete;  // signaled by its last use
   Clock::time_point since;
 
   // Whether work on `queue` may use it without waiting.
@@ -373,7 +373,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
   mutable std::mutex mutex_;  // guards all below
   std::uint64_t max_bytes_;
   std::chrono::nanoseconds max_idle_;
-  Clock::time_point next_look_ = Clock::time_point::min();  // for long-idle objects
+  Clock::time_point next_look_ = Clock::time_point::min();  // to free long-idle objects
   Shelves<Buffer, BufferDesc> buffers_;
   Shelves<Texture, TextureDesc> textures_;
   WorkspaceStatistics statistics_;

@@ -20,7 +20,7 @@ namespace texloom::hal {
 class ArenaBlocks {
  public:
   using Block = std::unique_ptr<std::byte[]>;
-  static constexpr std::size_t kBytes = 1 << 13;  // of each
+  static constexpr std::size_t kBytes = 1 << 13;  // the size of a block
 
   Block take();  // null if the host has no memory
   void give_back(std::vector<Block> blocks);
@@ -85,7 +85,7 @@ class Arena {
   std::size_t size_ = 0, used_ = 0;
   std::shared_ptr<ArenaBlocks> shared_;
   std::vector<ArenaBlocks::Block> blocks_;  // returned to ArenaBlocks
-  std::vector<ArenaBlocks::Block> own_;     // of other sizes; freed, not recycled
+  std::vector<ArenaBlocks::Block> own_;     // blocks of other sizes; freed, not recycled
 };
 
 }  // namespace texloom::hal

@@ -12,7 +12,7 @@ namespace texloom::hal {
 struct CopiedRows {
   std::uint64_t row_bytes;
   std::uint64_t height;
-  std::uint64_t pitch;   // from row to row; meaningless for a single row
+  std::uint64_t pitch;   // bytes from row to row; meaningless for a single row
   std::uint64_t offset;  // of the first row
 
   CopiedRows(const BufferTextureRegion& region, TexelFormat format)

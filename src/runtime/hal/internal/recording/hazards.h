@@ -22,7 +22,7 @@ struct MemoryAccess {
   const void* object = nullptr;  // for slots an odd number that encodes the index
   std::uint64_t x_begin = 0, x_end = 0;
   std::uint64_t y_begin = 0, y_end = 1;
-  std::string_view name;  // of the parameter or of the side of a copy
+  std::string_view name;  // the name of the parameter, or of a side of the copy
 };
 
 // `bytes` bytes of a buffer, or a rectangle of a texture.
@@ -70,7 +70,7 @@ class HazardTracker {
   struct TrackedObject {
     const void* object = nullptr;
     std::uint32_t epoch = 0;
-    std::uint32_t first = kNone;  // of its entries
+    std::uint32_t first = kNone;  // the latest of its entries
     std::uint32_t count = 0;
   };
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
@@ -86,8 +86,8 @@ class HazardTracker {
   std::vector<Entry> entries_;
   std::vector<TrackedObject> objects_;
   std::size_t used_objects_ = 0;
-  CommandKinds commands_ = CommandKinds::None;  // of the segments added so far
-  std::vector<BarrierResource> resources_;      // of describe_barrier
+  CommandKinds commands_ = CommandKinds::None;  // the kinds of the segments added so far
+  std::vector<BarrierResource> resources_;      // the result of describe_barrier()
   std::uint32_t epoch_ = 1;
   // If slots alias: indices in entries_ of the first read and the first write, of all memory and of
   // slots alone.

@@ -32,8 +32,8 @@ struct Gate {
   std::vector<Wait> waits;
   std::size_t closed = 0;   // waits that prevent the submission from being started
   std::size_t open = 0;     // waits left to the device that are not over
-  Status error;             // of the first wait that failed
-  bool registered = false;  // with all semaphores
+  Status error;             // the error of the first wait that failed
+  bool registered = false;  // whether all semaphores know the waits
   std::vector<std::pair<std::shared_ptr<Semaphore>, std::uint64_t>> callbacks;  // to be canceled
 
   explicit Gate(const std::vector<TimelinePoint>& points);

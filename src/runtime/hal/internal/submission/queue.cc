@@ -83,14 +83,14 @@ Status Queue::submit(Submission submission) {
 Status Queue::run(Submission submission) {
   TL_RETURN_IF_ERROR(state_->check_wait());
   TL_RETURN_IF_ERROR(accept(submission));
-  const std::shared_ptr<State> state = state_;  // as in submit
+  const std::shared_ptr<State> state = state_;  // kept alive, as in submit()
   TL_ASSIGN_OR_RETURN(const State::Ticket ticket,
                       state->submit(std::move(submission), true, state));
   return state->wait(ticket);
 }
 
 Status Queue::wait_idle(Deadline deadline) {
-  const std::shared_ptr<State> state = state_;  // as in submit
+  const std::shared_ptr<State> state = state_;  // kept alive, as in submit()
   TL_RETURN_IF_ERROR(state->check_wait());
   return state->wait_idle(deadline);
 }
