@@ -1,5 +1,5 @@
-// Adds metallibs to the Metal kernels of a package. A Python function makes the metallibs with
-// Apple's compiler.
+// Adds metallibs, which contain compiled kernels, to a package for Metal. A Python function makes
+// the metallibs with Apple's compiler.
 
 #include "runtime/package/metallibs.h"
 

@@ -1,4 +1,5 @@
-// Runs the versions of a program and bounds how far their results may differ, for texloom_fuzz.
+// Runs a program as it is after each pass, and bounds how far the results may differ, for
+// texloom_fuzz.
 
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>

@@ -12,8 +12,8 @@
 
 namespace texloom::python {
 
-// A compiled module with its programs, one for each device, created at the first call with arrays
-// of that device.
+// A compiled module, with a program for each device. The first call with arrays of a device creates
+// the device's program.
 struct PyFunction {
   explicit PyFunction(compile::CompiledModule m) : module(std::move(m)) {}
 

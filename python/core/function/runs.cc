@@ -30,7 +30,8 @@ void check_place(const hal::Binding& binding, const BufferNode& param, const Lay
   const auto* texture = std::get_if<hal::TextureBinding>(&binding);
   if (texture != nullptr && param.origin.is_zero() && texture->origin != hal::Offset2D{}) {
     fail(where, Code::WrongScope, "declare the argument with decl_buffer(..., origin=True)",
-         "the array of '{}' does not begin at the corner of its image, as the kernel expects",
+         "the array of '{}' does not begin at the corner of its image, but the kernel expects it "
+         "there",
          param.name);
   }
   if (texture == nullptr || !param.origin.exact_image) return;

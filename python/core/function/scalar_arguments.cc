@@ -25,7 +25,8 @@ struct Named {
 }
 
 [[noreturn]] void refuse_value(const py::handle& value, const Named& argument) {
-  fail(argument.where, Code::WrongElementType, "pass a number in its range",
+  fail(argument.where, Code::WrongElementType,
+       "pass a number that the argument's type can represent",
        "the argument '{}' is {}, which is not a valid {}", argument.name,
        py::str(value).cast<std::string>(), to_string(argument.type));
 }

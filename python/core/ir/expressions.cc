@@ -105,7 +105,7 @@ void bind_operators(Class& c) {
 
 [[noreturn]] void refuse_number(const PyExpr& e) {
   fail(user_location(), Code::BadArgument,
-       "write it with te's functions, such as te.exp(x) for math.exp(x), and with operators",
+       "compute with operators and with te's functions, such as te.exp(x) for math.exp(x)",
        "expected a number, but the expression {} is not a constant", to_string(e.node));
 }
 
@@ -409,8 +409,9 @@ Type to_type(const py::handle& dtype) {
   const Type type = to_vector_type(dtype);
   if (type.is_scalar()) return type;
   fail(user_location(), Code::UnknownType,
-       fmt::format("use {}; for vectors, give the tensor one more axis of {} and vectorize it",
-                   to_string(type.element()), type.lanes),
+       fmt::format(
+           "use {}; for vectors, add an axis of extent {} to the tensor and vectorize this axis",
+           to_string(type.element()), type.lanes),
        "the element type is a vector, '{}'", to_string(type));
 }
 

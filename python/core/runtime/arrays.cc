@@ -225,7 +225,8 @@ void check_source(const PyArray& array, const py::array& source) {
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
   if (shape != array.layout.shape) {
-    fail(user_location(), Code::WrongShape, "reshape it, or make an array of its shape",
+    fail(user_location(), Code::WrongShape,
+         "reshape the NumPy array, or make an array of its shape",
          "a NumPy array of shape {} does not fit an array of shape {}", shape_text(shape),
          shape_text(array.layout.shape));
   }

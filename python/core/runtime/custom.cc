@@ -122,7 +122,8 @@ runtime::LaunchPlan plan_of(const OperatorInfo& info, const std::vector<const Py
 
 std::vector<const PyArray*> arrays_of(const OperatorInfo& info, const py::tuple& given) {
   if (given.size() != info.arguments.size())
-    fail(user_location(), Code::WrongArgumentCount, "pass an array for each argument, also outputs",
+    fail(user_location(), Code::WrongArgumentCount,
+         "pass an array for each argument, outputs included",
          "operator \"{}\" takes {} arrays but is called with {}", info.name, info.arguments.size(),
          given.size());
   std::vector<const PyArray*> arrays;

@@ -347,7 +347,8 @@ void bind_tensors(py::module_& m) {
       "bad_broadcast",
       [](const PyTensor& a, const PyTensor& b) {
         fail(user_location(), Code::BadShape,
-             "give axes of equal extents, counted from the last one, or of extent 1",
+             "match the extents from the last axis on: they must be equal, or one of the two must "
+             "be 1",
              "the shapes {} of '{}' and {} of '{}' do not broadcast", shape_text(*a.node),
              a.node->name, shape_text(*b.node), b.node->name);
       },

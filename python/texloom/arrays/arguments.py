@@ -74,7 +74,7 @@ def _shown_shape(shape: Any) -> str:
 
 
 def as_array(source: Any) -> np.ndarray:
-    """Return what NumPy makes of numbers; refuse lists whose rows differ in length."""
+    """Convert numbers to a NumPy array; refuse lists whose rows differ in length."""
     try:
         return np.asarray(source)
     except ValueError as error:

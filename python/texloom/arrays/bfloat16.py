@@ -6,7 +6,7 @@ import numpy as np
 
 
 def numpy_dtype() -> np.dtype | None:
-    """Return NumPy's dtype of this name if a library such as ml_dtypes has added it."""
+    """Return NumPy's dtype bfloat16; None if no library such as ml_dtypes has added it."""
     try:
         return np.dtype("bfloat16")
     except TypeError:

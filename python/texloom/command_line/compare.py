@@ -64,7 +64,7 @@ def _onnxruntime(model: Any, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray
 def _outputs_of(
     peer: Peer, model: Any, inputs: Mapping[str, NDArray[Any]]
 ) -> dict[str, Any] | None:
-    """Return the other implementation's results for the whole model; None if it fails."""
+    """Return the results of `peer` for the whole model; None if `peer` fails."""
     names = [each.name for each in model.graph.output]
     try:
         return tensors_of(dict(zip(names, peer(model, inputs), strict=True)))

@@ -38,7 +38,7 @@ class Reader:
         return dict(given)
 
     def word(self, key: str, given: Any, words: Sequence[str]) -> str:
-        """Return one of these words."""
+        """Return `given`, which must be one of `words`."""
         if given not in words:
             self.refuse(
                 key, f"is {shown(given)}, not a known word", f"use one of {', '.join(words)}"
@@ -52,7 +52,7 @@ class Reader:
         return given
 
     def count(self, key: str, given: Any, most: int, least: int = 0) -> int:
-        """Return a whole number in this range."""
+        """Return `given`, which must be a whole number from `least` to `most`."""
         is_number = isinstance(given, Integral) and not isinstance(given, bool)
         if not is_number or not least <= given <= most:
             self.refuse(key, f"is {shown(given)}", f"give a whole number from {least} to {most:,}")

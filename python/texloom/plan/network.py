@@ -308,7 +308,7 @@ def with_operators(network: dict[str, Any]) -> dict[str, Any]:
     count = 1 + max(item["last"] for item in items.values())
     if count > 2**20:
         raise wrong(
-            f"an item lives until operator {count - 1}, which is too large a number",
+            f"an item lives until operator {count - 1}, but the last operator can be {2**20 - 1}",
             "number operators from 0, without gaps",
         )
     inputs: list[set[int]] = [set() for _ in range(count)]

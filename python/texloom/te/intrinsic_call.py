@@ -224,7 +224,10 @@ def _call(self: TensorIntrin, *args: Any, reduce_axis: Any = None) -> IntrinsicC
     axes = list(reduce_axis) if isinstance(reduce_axis, (list, tuple)) else [reduce_axis]
     reduction = [axis for axis in axes if axis is not None]
     if reduction and not self.op.reduce_axis:
-        _refuse(f"the intrinsic '{self.name}' has no reduction", "leave reduce_axis= out")
+        _refuse(
+            f"the intrinsic '{self.name}' has no reduction, but is called with reduce_axis=",
+            "leave it out",
+        )
     inputs, params = self.op.input_tensors, self.scalar_params
     parts: list[Any] = []
     scalars: list[Any] = []

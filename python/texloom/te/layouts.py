@@ -68,9 +68,9 @@ def _transform_layout(self: Stage, mapping_function: Callable[..., Iterable[Any]
     Parameters
     ----------
     mapping_function : callable
-        Takes the tensor's axes (or those of an earlier call; ``lambda *i, last:`` names some) and
-        returns the new ones: axes, their quotients and remainders by constants, fusions such as
-        ``h * 8 + w``, and ``AXIS_SEPARATOR``.
+        Takes the tensor's axes, or the new axes of an earlier call; ``lambda *i, last:`` names only
+        the last one. Returns the new axes: axes, their quotients and remainders by constants,
+        fusions such as ``h * 8 + w``, and ``AXIS_SEPARATOR``.
 
     Returns
     -------

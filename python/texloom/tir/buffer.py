@@ -181,7 +181,8 @@ def _getitem(self: Buffer, index: Any) -> NoReturn:
     """Refused: an index does not say whether an element or a vector is read."""
     refuse(
         "BadExtern",
-        f"the buffer '{self.name}' is indexed by [{_shown_index(index)}]",
+        f"the buffer '{self.name}' is indexed by [{_shown_index(index)}], which does not say "
+        "whether an element or a vector is read",
         f"read an element as {self.name}.vload(index), or through b = ib.buffer_ptr({self.name})",
     )
 
@@ -191,7 +192,8 @@ def _setitem(self: Buffer, index: Any, value: Any) -> NoReturn:
     del value
     refuse(
         "BadExtern",
-        f"the element [{_shown_index(index)}] of the buffer '{self.name}' is assigned",
+        f"the element [{_shown_index(index)}] of the buffer '{self.name}' is assigned outside of a "
+        "builder",
         f"emit {self.name}.vstore(index, value), or assign through b = ib.buffer_ptr({self.name})",
     )
 

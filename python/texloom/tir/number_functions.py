@@ -130,7 +130,7 @@ def _conversion(self: Any) -> NoReturn:
     refuse(
         "BadArgument",
         f"expected a number, but {self!r} is an expression",
-        "write it with te's functions, such as te.exp(x) for math.exp(x), and with operators",
+        "compute with operators and with te's functions, such as te.exp(x) for math.exp(x)",
     )
 
 

@@ -343,7 +343,7 @@ def test_calls_that_do_not_fit():
         (r"not float32\[1, 8\] of 'A'", lambda: add(a[0, 0:8], a[0, 0:16])),
         (r"not int32\[16\] of 'W'", lambda: add(a[0, 0:16], whole)),
         ("called with 1 parts of tensors and 1 scalars", lambda: add(a[0, 0:16], 1.0)),
-        ("reduces over nothing", lambda: add(a[0, 0:16], a[1, 0:16], reduce_axis=k)),
+        ("has no reduction, but is called", lambda: add(a[0, 0:16], a[1, 0:16], reduce_axis=k)),
         ("has a step", lambda: a[0, 0:16:2]),
         ("has 2 axes, but is given 1 index", lambda: a[0:16]),
         ("has the extent .* not constant", lambda: a[0, 0 : te.var("n")]),
