@@ -201,9 +201,9 @@ def plan_csv(
         ``capacity`` (None without one), ``bytes``, ``lower_bound_bytes``, ``placements`` (a list of
         ``{"id", "offset"}`` in the order of the file), ``proof`` of the lower bound, and
         ``deterministic``. The ``kind`` of the proof is ``"live"`` if ``lower_bound_bytes`` bytes,
-        including gaps for alignment, are live at ``time``. It is ``"search"`` if a search of ``steps`` steps
-        has tried all plans of fewer bytes. The capacity is exceeded if ``bytes > capacity``; no
-        plan fits it if ``lower_bound_bytes > capacity``.
+        including gaps for alignment, are live at ``time``. It is ``"search"`` if a search of
+        ``steps`` steps has tried all plans of fewer bytes. The capacity is exceeded if ``bytes >
+        capacity``; no plan fits it if ``lower_bound_bytes > capacity``.
 
     Raises
     ------
