@@ -41,7 +41,7 @@ class PlanSubmitter {
   Result<hal::CommandBuffer*> next(std::optional<std::uint32_t> kernel, std::uint64_t bytes);
   // Makes later launches wait for all earlier ones; needed if barriers are explicit.
   void add_barrier() { needs_barrier_ = true; }
-  // Submits the rest.
+  // Submits the remaining commands.
   Status finish();
   // After an error: see SubmissionChain::abandon.
   void abandon(const Status& reason) { chain_.abandon(reason); }

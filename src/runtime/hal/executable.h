@@ -26,8 +26,8 @@ struct BufferParam {
   std::string name;
   Access access = Access::Read;
   // The number of bytes that the kernel touches from the bound offset on; 0: everything that is
-  // bound. A parameter with 0 must not share a buffer with another one if the kernel writes either,
-  // unless both parameters are bound to disjoint subspans.
+  // bound. If this is 0 and the kernel writes this parameter or another one, the two must not share
+  // a buffer, except as disjoint subspans.
   std::uint64_t min_bytes = 0;
 
   bool operator==(const BufferParam&) const = default;

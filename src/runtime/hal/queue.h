@@ -60,8 +60,8 @@ class QueueBackend {
 
   virtual ~QueueBackend() = default;
 
-  // Submits a batch to the device, to run after all earlier batches, without waiting for it. After
-  // an error none of its commands is executing.
+  // Submits a batch to the device, to run after all earlier batches, without waiting for the batch.
+  // After an error, none of the batch's commands is executing.
   virtual Result<std::unique_ptr<Work>> start(const Batch& batch) = 0;
 
   // Whether a batch may wait for the point natively, because the device knows the work that signals

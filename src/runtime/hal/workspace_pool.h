@@ -101,8 +101,8 @@ struct WorkspaceStatistics {
   std::uint64_t wasted_texels = 0;       // of lent textures, beyond the requested extents
 };
 
-// Whether a request may get an object that another queue's work still uses, with Lease::wait().
-// Avoid cycles, in which that work waits for something submitted after the request.
+// Whether a request may get an object that another queue's work still uses, with Lease::wait(). The
+// caller must avoid cycles: that work must not wait for anything submitted after the request.
 enum class Dependencies : std::uint8_t { None, Allowed };
 
 // Whether a request may get an object that is larger than requested. With Exactly, the object has

@@ -29,8 +29,8 @@ Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index
 // found.
 std::string writer_of(std::span<const std::byte> index);
 
-// Copies the rest of an index that read_sections() has accepted, and code from the sections. Checks
-// the numbers of enumerators and sections. The caller must check indices among the parts by
+// Copies the packages of an index that read_sections() has accepted, and code from the sections.
+// Checks the numbers of enumerators and sections. The caller must check all other indices by
 // check_packages().
 Result<ReadPackages> read_packages(std::span<const std::byte> index, SectionTable& sections,
                                    const PackageOptions& options);

@@ -280,7 +280,7 @@ class VariantChecker {
   const LaunchPlan& plan_;
 };
 
-// Callers pass the tensors of these lists, each once, and no others.
+// Checks that the lists of inputs and outputs have each tensor of these roles once, and no others.
 Status check_passed(const Package& package) {
   std::vector<bool> is_input(package.tensors.size(), false), is_output = is_input;
   for (const auto& [list, seen, what] : {std::tuple(&package.inputs, &is_input, "inputs"),

@@ -117,7 +117,7 @@ Status wrong_format(std::uint32_t version, const std::string& writer) {
       version, writer.empty() ? "" : " of Texloom ", writer, kFormatVersion);
 }
 
-// The place of the index, if the file is whole. `content` begins with the magic bytes.
+// The bytes of the index, if the file is whole. `content` begins with the magic bytes.
 Result<std::span<const std::byte>> whole_index_of(std::span<const std::byte> content) {
   PackageHeader header;
   if (content.size() < sizeof header) return damaged("it ends in its header");

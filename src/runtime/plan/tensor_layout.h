@@ -5,8 +5,9 @@
 // are digits of the element's index. A buffer has one row and one lane, so the column is the offset
 // in elements; a texture has four lanes, the channels of a texel at (column, row):
 //
-//     shape (2, 8, 3), texture     rows (d0), cols (d1), lanes (d2)     8 x 2 texels, lane 3 is
-//     padding
+//     shape (2, 8, 3), texture     rows (d0), cols (d1), lanes (d2)
+//
+// This texture has 8 x 2 texels, whose lane 3 is padding.
 #pragma once
 
 #include <cstddef>

@@ -20,7 +20,7 @@ concept TexelValue =
 // A number that the format cannot represent is converted to the nearest one that it can; in integer
 // formats NaN becomes zero. Floats round to nearest, ties to even. Integer texels may be read as
 // floats, with the same values, and float texels as integers, with the fraction dropped; OpenCL
-// leaves both undefined.
+// leaves these two conversions undefined.
 class Image {
  public:
   Image(std::byte* texels, Extent2D extent, TexelFormat format, std::uint64_t row_pitch)

@@ -12,9 +12,9 @@
 
 namespace texloom::hal::metal {
 
-// The event follows the semaphore. A value that the host signals may appear late in the event if
-// the device is to signal a greater value. The event goes backwards only if the host signals a
-// value greater than a value that the device has yet to signal.
+// The event follows the semaphore. While the device has yet to signal a greater value, a value that
+// the host signals may reach the event late. The event goes backwards only if the host signals a
+// value beyond one that the device has yet to signal.
 class MetalSemaphore final : public SemaphoreBackend {
  public:
   static Result<std::unique_ptr<SemaphoreBackend>> create(const Context& context,

@@ -18,8 +18,8 @@ struct Interval {
   ProfileClock::time_point begin, end;
 };
 
-// The time by which the clock of profiles is ahead of Metal's clock. On Apple's systems both start
-// when the machine starts, but Metal's clock stops while the machine sleeps. On other systems
+// The time by which the clock of profiles is ahead of Metal's clock. On Apple's systems both clocks
+// start when the machine starts, but Metal's clock stops while the machine sleeps. On other systems
 // Metal's clock is the clock of profiles.
 ProfileClock::duration time_asleep() {
 #ifdef __APPLE__

@@ -68,8 +68,8 @@ class Queue::State {
   bool can_start_without_a_host_call() const {
     return can_start() && waiting_.front().host_call == nullptr;
   }
-  // Once the queue is stopped, it is enough that the device is done: the host may never learn the
-  // result of a wait.
+  // Once the queue is stopped, only the device must be done: the host may never learn the result of
+  // a wait that was left to the device.
   bool can_complete() const {
     return !completer_ && !started_.empty() && (stopping_ || started_.front().waits_are_over());
   }
