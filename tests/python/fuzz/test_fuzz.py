@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 FOUND = sorted((ROOT / "tests/fuzz/found").glob("*.tl"))
 METAL = "metal:0" if metal_devices() else None
 PROGRAMS, PART, ON_DEVICE = 500, 50, 2  # in all; per test; per test on a device
-# ./dev test runs the first part, ./dev test --all the others.
+# ./dev test runs the first part; ./dev test --all runs every part.
 PARTS = [
     pytest.param(first, marks=pytest.mark.nightly if first else pytest.mark.slow)
     for first in range(0, PROGRAMS, PART)

@@ -125,7 +125,7 @@ def test_same_plan_each_time(run):
 
 @pytest.mark.parametrize("options", [[], ["--reorder"], ["--mode", "views"]])
 def test_time_limit_is_not_deterministic(run, options):
-    """The limit ends a search that would take days, as no plan of this network meets its bound."""
+    """The limit ends a search of days: no plan of this network meets its bound."""
     limits = ["--effort", "999999", "--time-limit", "0.2", *options]
     start = time.monotonic()
     _, out, _ = run(NETWORKS[2].read_text(), "--json", *limits)

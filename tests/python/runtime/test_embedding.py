@@ -343,7 +343,7 @@ def test_a_shared_library_exports_nothing_of_ours(tree, tmp_path):
 
 
 OWN_FMT = """
-#include <fmt/format-inl.h>  // all of it, as a static library of {fmt} has it
+#include <fmt/format-inl.h>  // all code of {fmt}, as in its static library
 #include <texloom/runtime/drivers/opencl/driver.h>
 
 int main() { fmt::print("{} {}", 0.5, texloom::hal::opencl::create_driver().ok()); }

@@ -70,7 +70,7 @@ def test_outputs_that_are_given_are_written(dev):
 
 
 def test_any_strides_and_byte_orders():
-    """Inputs and outputs may be views, or in the other byte order."""
+    """Inputs and outputs may be views, or in another byte order than the host's."""
     f = doubled()
     wide = np.zeros((4, 20, 6), "float32")
     out = wide.transpose(2, 1, 0)[::-1, ::2]

@@ -182,11 +182,11 @@ def test_text_form_tells_virtual_threads_apart():
         assert str(tvm.lower(again)) == str(tvm.lower(s, [x, y]))
 
 
-# -- A stage inside the level of its own threads.
+# -- A stage attached at a loop over the threads to which the stage is bound.
 
 
 def test_local_stage_bound_to_threads_is_computed_by_each(run):
-    """Each thread has its own buffer: the thread index is not used, and there is no guard."""
+    """Each thread has its own buffer, which needs neither the thread's index nor a guard."""
     x = te.placeholder((4, 8), name="X")
     p = te.compute((4, 8), lambda i, j: x[i, j] * 2, name="P")
     y = te.compute((4, 8), lambda i, j: p[i, 7 - j] + 1, name="Y")

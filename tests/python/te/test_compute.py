@@ -39,7 +39,7 @@ def test_axis_names():
     ],
 )
 def test_parameters_that_are_refused(function, problem):
-    """Refused parameters raise assertion errors, as in TVM, which carry a diagnostic."""
+    """Refused parameters raise assertion errors, as in TVM; the errors carry a diagnostic."""
     with pytest.raises(AssertionError, match=f"TL1007.*{problem}"):
         te.compute((2, 3), function)
     with pytest.raises(tvm.TVMError):

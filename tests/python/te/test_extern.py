@@ -217,7 +217,7 @@ def test_threads_write_and_read_around_a_ring(run, scope, first):
 
 
 def test_own_elements_of_global_memory_need_no_barrier(run):
-    """Each thread sorts its own row."""
+    """Each thread sorts its own row, without a barrier."""
     a = placeholder()
 
     def body(ins, outs):

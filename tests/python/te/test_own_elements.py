@@ -101,7 +101,7 @@ def test_threads_swap_elements_of_their_own(case, scope, dev):
 
 
 def test_elements_of_the_next_thread_are_not_own():
-    """Thread t swaps its element with that of thread t + 1."""
+    """A branch in which thread t swaps its element with that of thread t + 1 is refused."""
     with pytest.raises(tvm.TVMError, match="TL3027"):
         function_of(lambda ib, t, values, swap: swap(t, t + 1), "shared", "opencl")
 

@@ -8,7 +8,7 @@ from texloom.te import schedule
 
 
 def diamond():
-    """Return A, B and C of A, and D of both."""
+    """Return A; B and C, which read A; and D, which reads B and C."""
     a = te.placeholder((8, 4), name="A")
     b = te.compute((8, 4), lambda i, j: a[i, j] + 1, name="B")
     c = te.compute((8, 4), lambda i, j: a[i, j] * 2, name="C")

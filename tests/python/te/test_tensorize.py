@@ -106,7 +106,7 @@ def test_vector_addition(run):
 
 
 def dot4(dtype="float32"):
-    """Declare the sum of four products, as of the lanes of two texels."""
+    """Declare the sum of four products, such as those of the lanes of two texels."""
     a = te.placeholder((4,), dtype, name="a")
     b = te.placeholder((4,), dtype, name="b")
     k = te.reduce_axis((0, 4), name="k")

@@ -89,7 +89,7 @@ def test_over_the_limit_folds_and_runs(run):
     ],
 )
 def test_small_limits_fold(run, shape, scope):
-    """With -texture_spatial_limit=16, textures fold as cache, as input and as output."""
+    """With -texture_spatial_limit=16, textures of caches, inputs and outputs are folded."""
     target = "opencl -texture_spatial_limit=16"
     x, y, s = copy(shape)
     cache = s.cache_read(x, scope, [y])

@@ -134,7 +134,7 @@ def transposed(data, weight, stride):
 
 
 def test_transposed_convolution(run):
-    """With stride 2, the result is the sum of one window per input pixel, as defined."""
+    """With stride 2, the result is, by definition, the sum of one window per input pixel."""
     rng = np.random.default_rng(4)
     x = accuracy.small_integers(rng, (1, 2, 5, 6, 4), "float32")
     w = accuracy.small_integers(rng, (3, 8, 3, 3, 4), "float32")
