@@ -31,14 +31,14 @@ struct TextureOrigin {
 // Compared by address.
 struct BufferNode : RefCounted {
   std::string name;
-  Type type;                   // of an element; scalar
+  Type type;                   // of an element: a scalar type
   std::vector<int64_t> shape;  // logical
-  // For a row-major array or a texture in global memory whose size is known only at the call: its
-  // shape, as expressions of the program's symbols. `shape` is then empty. The layout of such an
-  // array is empty; the layout of such a texture is open (layout/layout.h).
+  // The shape, as expressions of the program's symbols, of a row-major array or a texture in global
+  // memory whose size is known only at the call. `shape` is then empty. The layout of such an array
+  // is empty; the layout of such a texture is open (layout/layout.h).
   Exprs extents;
   MemoryScope memory = MemoryScope::Global;
-  Layout layout;         // static: part of a kernel's signature
+  Layout layout;         // fixed at compile time: part of a kernel's signature
   TextureOrigin origin;  // textures only
   SourceLocation location;
 
@@ -64,7 +64,7 @@ Buffer make_symbolic_texture(std::string name, Type type, const Exprs& extents, 
 Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
                     SourceLocation location = {});
 
-// The extents as a shape; kToTheEnd for those that are not constant.
+// The extents as a shape, with kToTheEnd in place of extents that are not constant.
 Shape open_shape(const Exprs& extents);
 
 // The distance in elements between neighbors along an axis of an array. nullopt if it varies or is

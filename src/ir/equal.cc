@@ -121,7 +121,7 @@ class Equality {
         a.fields());
   }
 
-  const bool programs_;    // whether programs are compared, or two values at one place
+  const bool programs_;    // whether programs are compared, not values at one place
   Correspondence& known_;  // the definitions of the two sides, in pairs
 };
 

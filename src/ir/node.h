@@ -31,7 +31,7 @@ struct ExprNode : RefCounted {
   const ExprKind kind;
   const Type type;
   uint16_t depth = 1;
-  uint32_t size = 1;  // nodes; counts shared ones at each occurrence; saturates
+  uint32_t size = 1;  // in nodes; a shared node counts at each occurrence; saturates
   SourceLocation location;
 
  protected:

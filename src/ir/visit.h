@@ -3,9 +3,9 @@
 //   visit(x, lambdas...)     calls the lambda for x's kind; a kind without one does not compile
 //                            (a generic lambda `[](const auto&)` handles all others)
 //   walk(x, lambdas...)      visits all nodes of x, parents first; skips kinds without a lambda
-//   walk_once(x, lambdas...) the same, but visits each shared expression once: use it if sharing
+//   walk_once(x, lambdas...) like walk, but visits each shared expression once: use it if sharing
 //                            would make walk() take too long
-//   walk_statements(s, ...)  the same for statements only: expressions are not visited
+//   walk_statements(s, ...)  like walk, but visits only statements, no expressions
 //   any_of(x, lambdas...)    whether a lambda returns true for a node of x; stops at the first
 //   contains<Kind>(x)        whether x has a node of that kind
 //   rewrite(x, lambdas...)   children first: a lambda gets the rebuilt node and its handle and

@@ -18,7 +18,7 @@ enum class TermKind : uint8_t {
   Binary,     // this and the following kinds are operations on terms
   Not,
   Select,
-  Simplified,  // in patterns: what the term simplifies to; its wildcards are bound already
+  Simplified,  // in patterns: the simplified form of a term whose wildcards are bound
   Low,         // in guards and results: the least value of an integer term, if known
   High,
   Modulus,  // in guards and results: the modulus of an integer term (modular.h)

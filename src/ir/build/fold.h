@@ -7,8 +7,8 @@ namespace texloom::ir {
 
 // The result of an operation on constants, or the operand that it leaves unchanged; null if the
 // operation has to be computed at run time. Operations whose result is undefined (division by zero,
-// a shift out of range) are not folded, nor are floats, so that rounding and NaNs are those of the
-// device.
+// a shift out of range) are not folded. Operations on floats are not folded either, so that the
+// device determines rounding and NaNs.
 Expr fold_binary(BinaryOp op, const Expr& a, const Expr& b);
 // The converted constant, or null.
 Expr fold_cast(Type type, const Expr& value);

@@ -18,7 +18,7 @@ const Scalar& lane_of(const Value& value, int lane) {
   return value.lanes[value.type.is_scalar() ? 0 : static_cast<size_t>(lane)];
 }
 
-// Why the first undefined index is undefined (undefined.h); 0 if all indices are defined.
+// The origin of the first undefined index (undefined.h); 0 if all indices are defined.
 Undefined undefined_among(const std::vector<Value>& indices, int lane) {
   for (const Value& index : indices) {
     if (const Undefined u = lane_of(index, lane).undefined; u != 0) return u;

@@ -23,7 +23,7 @@ inline bool has_lane(Mask mask, int lane) { return (mask >> lane & 1) != 0; }
 struct Binding {
   std::shared_ptr<Memory> memory;
   int64_t x = 0, y = 0;   // the first texel of a texture's rectangle
-  bool is_param = false;  // whether it is a parameter of the program, which the caller sees
+  bool is_param = false;  // whether this is a parameter of the program, which the caller sees
 };
 using Bindings = std::unordered_map<const BufferNode*, Binding>;
 

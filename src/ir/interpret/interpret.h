@@ -21,10 +21,10 @@ struct InterpretOptions {
   AccessCounts* counts = nullptr;  // the accesses of kernels are added here; null: not counted
 };
 
-// Runs a program of any stage but te (validation/unscheduled.h makes one from the computes of a
-// schedule), and reports every fault that occurs (see ReportKind), once for each node, at its first
-// occurrence. ir/interpret/value.h defines the arithmetic, ir/interpret/undefined.h the treatment
-// of undefined values.
+// Runs a program of any stage but te (validation/unscheduled.h makes a program from the computes of
+// a schedule), and reports every fault that occurs (see ReportKind), once for each node, at its
+// first occurrence. ir/interpret/value.h defines the arithmetic, ir/interpret/undefined.h the
+// treatment of undefined values.
 //
 //   * Loops, Flattened: one runner executes all loops in order, including loops over threads. There
 //     are no races, and barriers do nothing.
@@ -33,10 +33,10 @@ struct InterpretOptions {
 //     accesses of its block's threads to shared and global memory; nothing orders two blocks of a
 //     launch.
 //
-// `arguments` are the places of the parameters, in order; one image may contain several. The caller
-// owns the memory, which is updated in place. Elements that the caller has not written are
-// undefined, and so are elements to which the program writes undefined values. A temporary texture
-// is placed away from the corner of its image if its kernels get its origin.
+// `arguments` are the places of the parameters, in order; one image may contain several textures.
+// The caller owns the memory, which is updated in place. Elements that the caller has not written
+// are undefined, and so are elements to which the program writes undefined values. A temporary
+// texture is placed away from the corner of its image if its kernels get its origin.
 //
 // The program must have no symbols (instantiate.h replaces them by values) and keep the rules of
 // ir/verify/verify.h. An argument must have its parameter's type and at least its size, and an
@@ -55,8 +55,8 @@ struct LaunchArguments {
 
 // Runs kernel number `kernel` of the program, at stage Kernels or Legalized. The scalars include
 // the values of symbols; an array of symbolic extents has as many elements as its memory. A kernel
-// may write undefined values, since it may be one of several that share temporaries, but undefined
-// values that decide a branch or an index are reported. Requirements and failures are those of
+// may write undefined values, since several kernels may share temporaries, but undefined values
+// that decide a branch or an index are reported. Requirements and failures are those of
 // interpret().
 std::vector<Report> interpret_launch(const Program& program, size_t kernel,
                                      const LaunchArguments& arguments,

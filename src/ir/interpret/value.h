@@ -2,8 +2,8 @@
 //
 // Sums, differences, products, quotients, square roots and Fma follow IEEE 754 in the type itself,
 // rounded to nearest, ties to even. Integers wrap. The other element functions (exp, sin, ...) are
-// those of <cmath> in float, in double for float64, and their last bits may differ from a device's;
-// results of 16-bit types are then rounded to their type.
+// computed by <cmath>: in double for float64, else in float. Results of 16-bit types are then
+// rounded to their type. The last bits may differ from a device's.
 #pragma once
 
 #include <array>

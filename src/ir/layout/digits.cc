@@ -68,7 +68,8 @@ std::optional<LayoutParts> digit_of(const LayoutParts& parts, int64_t divisor, i
                                     const Shape& shape) {
   TL_CHECK(divisor >= 1 && extent >= 1);
   LayoutParts result;  // least significant first; reversed at the end
-  // The factors of the number that remain to be dropped, and those that remain to be taken.
+  // The factors that remain to be dropped from the number, and the factors that remain to be taken
+  // from it.
   int64_t below = divisor, wanted = extent;
   for (size_t i = parts.size(); i-- > 0 && wanted > 1;) {
     LayoutPart part = parts[i];

@@ -43,7 +43,7 @@ enum class MemoryObject : unsigned char { Buffer, Image2d, Image2dArray, Image1d
 // "image1d_buffer".
 std::string_view spelling(MemoryObject object);
 
-// A texel's channels: what a texture read returns.
+// The number of channels of a texel. A texture read returns all of them.
 inline constexpr int kTexelLanes = 4;
 inline constexpr size_t kMaxTextureRank = 6;
 
@@ -90,8 +90,8 @@ struct LayoutProblem {
 };
 // Finds what is wrong with a layout whose axes have these names: an index without a place or with
 // two, extents below 1 or too large, rows in a buffer, or a texel without exactly four lanes. All
-// other functions here require a layout without a problem. An open layout is a problem unless it is
-// a texture's.
+// other functions here require a layout without a problem. An open layout is a problem, except for
+// a texture.
 std::optional<LayoutProblem> find_problem(const Layout& layout,
                                           const std::vector<std::string>& names);
 

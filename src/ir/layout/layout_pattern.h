@@ -1,5 +1,6 @@
 // Layouts for tensors of one rank and any extents. `layout=` gives such a layout to a tensor whose
-// extents lowering may find out later; `transform_layout` gives one to a tensor that it reshapes.
+// extents lowering may find out later; `transform_layout` gives such a layout to a tensor whose
+// axes it changes.
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@ struct Preset {
   TargetKind kind;
   // The value of -device=; "" for the limits that all devices of the kind have.
   std::string_view device;
-  // A word in the names of the family's devices; every name contains "". Without a word, no device
-  // is recognized as one of the family.
+  // A word in the names of the family's devices. The word "" recognizes every device. Without a
+  // word, no device is recognized as one of the family.
   std::optional<std::string_view> word;
   DeviceClass device_class;
   TargetLimits limits;

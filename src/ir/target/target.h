@@ -93,7 +93,8 @@ struct LanguageVersion {
 // "2.3"
 std::string to_string(LanguageVersion version);
 
-// Where implementations fall short of what their language promises. Kernels avoid these cases.
+// Properties that a kernel language promises but that some implementations lack. Kernels do not
+// rely on a missing property.
 struct Quirks {
   // Whether a barrier may be under a condition on which all threads of the block agree. If not,
   // PoCL 3.1 computes wrong values, hangs or crashes. In a kernel with barriers, PoCL adds barriers
@@ -101,9 +102,9 @@ struct Quirks {
   // does not help. PoCL also copies the code after each such condition: after ten of them,
   // compiling takes minutes.
   bool conditional_barriers = false;
-  // Whether sin, cos and tan of a vector are as exact as those of its lanes. PoCL 3.1 reduces the
-  // arguments of all lanes as the largest one requires, so a huge lane makes the results of small
-  // lanes wrong.
+  // Whether sin, cos and tan are as exact for a vector as for scalars. PoCL 3.1 reduces the
+  // arguments of all lanes as the largest argument requires, so a huge lane makes the results of
+  // small lanes wrong.
   bool vector_trigonometry = false;
 
   bool operator==(const Quirks&) const = default;

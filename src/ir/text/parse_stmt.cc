@@ -15,7 +15,7 @@ constexpr int64_t kMaxSimdWidth = 1024;
 
 using Words = std::array<std::string_view, 2>;
 
-// The words that statements begin with, besides those of loops (ir/loop_kind.h). Code does not
+// The words that statements begin with, besides the words of loops (ir/loop_kind.h). Code does not
 // compile if a node of nodes.def has no row here.
 namespace words {
 constexpr Words kStore = {};  // begins with the name of the buffer

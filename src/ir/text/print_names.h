@@ -15,8 +15,8 @@ namespace texloom::ir {
 // copy is an inner scope, which knows the names given so far.
 class PrintNames {
  public:
-  // The name itself for its first owner, then name.1, name.2, ... (those that are not taken), as
-  // the text form spells them. Only the address of the owner matters.
+  // The name itself for its first owner, then name.1, name.2, ... (without names that are taken),
+  // as the text form spells them. Only the address of the owner matters.
   std::string name(const void* owner, const std::string& base);
   // Gives `owner` a name that other code chose.
   void alias(const void* owner, std::string spelt);

@@ -36,9 +36,10 @@ enum class Rule : uint8_t {
                 // statement or operation guards it; arrays of symbolic extents are not checked
   Padding,      // nothing is computed from undefined padding, and padding that is stated to be
                 // zero is written as zero; verify_padding.h says how far this is checked
-  Plan,         // kernels exist from stage Kernels on and have distinct names; a launch passes
-                // what is visible in the plan, inside the loops that the parameters name; memory
-                // of the plan is freed once, in the loop that allocates it, and not used later
+  Plan,         // kernels exist from stage Kernels on and have distinct names; a launch is
+                // inside the loops whose variables it passes, and passes only variables and
+                // buffers of the plan; memory of the plan is freed once, in the loop that
+                // allocates it, and not used later
   Limits,       // a kernel needs no more than the target has, and shuffles only in SIMD-groups
 };
 // "nodes", "types", ...

@@ -16,7 +16,7 @@ using LaneMask = uint32_t;
 LaneMask bit(int lane) { return LaneMask{1} << static_cast<unsigned>(lane); }
 LaneMask all_lanes(Type type) { return bit(type.lanes) - 1; }
 
-// For integers and bools; nullopt if the lane is not constant.
+// The constant value of a lane of integers or bools; nullopt if the lane is not constant.
 std::optional<int64_t> constant_lane(const Expr& e, int lane) {
   if (const int64_t* value = int_value(e)) return *value;
   if (const auto* n = as<Broadcast>(e)) return constant_lane(n->value, 0);
