@@ -59,13 +59,13 @@ struct Unrolling {
 struct Lowering {
   schedule::Schedule schedule;  // a copy: passes change it
   std::vector<Argument> arguments;
-  std::vector<SymbolArgument> symbol_arguments;  // among the arguments, ordered by position
+  std::vector<SymbolArgument> symbol_arguments;  // the symbols among the arguments, by position
   ir::Target target;
   SourceLocation location;  // of the call of lower or build
   // Empty, and at stage Te, until build_loops makes the program.
   ir::Program program = {.stage = ir::ProgramStage::Te};
-  // The layouts of the caller's arrays, in the order of the arguments. The layouts are those of the
-  // program's parameters, but with the shapes that transform_layout gave.
+  // The layouts of the caller's arrays, in the order of the arguments: the layouts of the program's
+  // parameters, but with the shapes that transform_layout gave.
   std::vector<ir::Layout> array_layouts;
   // Describes each bad index that the program may write to its last parameter (check_accesses.h),
   // in the order of that parameter's elements; empty if there is no such parameter.

@@ -70,7 +70,7 @@ void run_passes(std::span<const Pass> passes, Lowering& lowering, PassObserver o
                 std::vector<PassTime>* times = nullptr);
 
 // Throws an InternalError if the program breaks the rules of its stage or if its text does not read
-// back as the same program. At stage te there are no such rules; the pass check_schedule checks the
+// back as the same program. Stage te has no such rules, because the pass check_schedule checks the
 // schedule.
 void verify(const Lowering& lowering, bool check_accesses = true);
 

@@ -75,7 +75,7 @@ struct Group {
   }
 };
 
-// The number of cases for which the conditions hold; nullopt if one of them cannot be evaluated.
+// The number of cases for which the conditions hold; nullopt if a condition cannot be evaluated.
 std::optional<int64_t> count_cases(const Group& group) {
   Values values;
   for (const Expr& var : group.vars) values[var.get()] = 0;

@@ -169,7 +169,7 @@ class BarrierInserter {
   // The state at the end of a loop, which does not depend on what precedes the loop.
   struct Exit {
     Accesses pending;
-    bool separated = false;  // whether a barrier inside the loop follows the accesses before it
+    bool separated = false;  // whether a barrier in the loop follows all accesses before the loop
   };
 
   // Processes the body a second time if accesses at the end of an iteration conflict with the next
@@ -337,7 +337,7 @@ class BarrierInserter {
   }
 
   Buffers buffers_;          // shared by threads
-  Buffers overwritten_;      // subset with writes whose order matters
+  Buffers overwritten_;      // the buffers for which the order of writes matters, too
   Exprs threads_;            // the variables of the threads that run a statement
   Substitution conditions_;  // the conditions that variables hold, for messages
   arith::Ranges ranges_;     // the ranges of all variables of the kernel

@@ -21,8 +21,8 @@ struct SharedAccess {
   const ir::BufferNode* buffer = nullptr;
   std::optional<Turn> turn;  // nullopt: the access may be anywhere in the buffer
 
-  // `indices` are those of a flattened access; if empty, the access may be anywhere. The variables
-  // that select the copy are the same for all threads, so they are not in `varying`.
+  // `indices` are the indices of a flattened access; if empty, the access may be anywhere. The
+  // variables that select the copy are the same for all threads, so they are not in `varying`.
   SharedAccess(const ir::Buffer& accessed, const ir::Exprs& indices,
                const ir::arith::Ranges& ranges,
                const std::unordered_set<const ir::ExprNode*>& varying);

@@ -1,4 +1,5 @@
-// Collects accesses of buffers that threads share, and finds those made by different threads.
+// Collects accesses of buffers that threads share, and finds accesses of one element by different
+// threads.
 #pragma once
 
 #include <map>

@@ -228,7 +228,7 @@ class Builder {
     return body;
   }
 
-  // The enclosing loops over other threads of the block, including virtual ones, without
+  // The enclosing loops over other threads of the block, including virtual threads, without
   // duplicates.
   std::vector<ThreadLoop> groups(StageId id) const {
     std::vector<IterVar> seen = reduction_threads(s_, id);

@@ -27,7 +27,7 @@ struct LoopAround {
 // * If regions overlap along an axis, and their distances depend only on the loop variables, the
 //   last region that contains the element stores it. For the regions bx*4 .. bx*4 + 6 with bx < 3
 //   the condition is !(bx + 1 < 3 && bx*4 + i >= bx*4 + 4).
-// `ranges` are those of the variables of the loops and of the places.
+// `ranges` are the ranges of the variables of the loops and of the places.
 std::optional<ir::Expr> stores_element(const schedule::StageBounds& region,
                                        const std::vector<LoopAround>& loops,
                                        const ir::Exprs& places, const ir::arith::Ranges& ranges);

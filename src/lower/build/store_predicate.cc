@@ -49,7 +49,7 @@ Expr at_thread(const Expr& condition, const std::vector<ThreadLoop>& threads, in
   return substitute(condition, values);
 }
 
-// The stage that encloses an attached one; null at the root.
+// The stage to which a stage is attached; null at the root.
 const Stage* host_of(const Schedule& schedule, const Stage& stage) {
   if (stage.attachment.kind != AttachKind::At) return nullptr;
   return &schedule.stage(stage.attachment.stage);

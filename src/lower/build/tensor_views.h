@@ -21,9 +21,9 @@ using ViewParts = std::unordered_map<const ir::BufferNode*, ViewPart>;  // by th
 // Throws the error for this problem of a view.
 using RefuseView = FunctionRef<void(std::string help, const std::string& problem)>;
 
-// The values of the variables for strides and offsets. Refuses a part whose scope is not that of
-// its view, whose strides differ from the view's constants, or that is not known to begin at a
-// multiple of the view's offset_factor. `ranges` are those of the variables of the parts.
+// The values of the variables for strides and offsets. Refuses a part whose scope differs from its
+// view's, whose strides differ from the view's constants, or that is not known to begin at a
+// multiple of the view's offset_factor. `ranges` are the ranges of the variables of the parts.
 ir::Substitution values_of_views(const schedule::TensorIntrinsicNode& intrinsic,
                                  const ViewParts& parts, const ir::arith::Ranges& ranges,
                                  RefuseView refuse);

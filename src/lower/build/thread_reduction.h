@@ -13,7 +13,7 @@
 namespace texloom::lower {
 
 struct ThreadReduction {
-  ir::Reducer reducer;  // of the stage, at this point of the loops
+  ir::Reducer reducer;  // the stage's reducer, at this point of the loops
   ResultElement part;   // the thread's partial result, of its own steps
   ResultElement parts;  // the block's partial results, [groups..., threads], at the thread's place
   std::vector<schedule::ThreadLoop> groups;   // enclosing loops: one result for each iteration
@@ -34,7 +34,7 @@ struct ThreadReduction {
   ir::Stmt stored(const schedule::Stage& stage, ir::Stmt store) const;
 
  private:
-  ir::Expr number() const;  // the thread's number among those that share the result
+  ir::Expr number() const;  // the thread's number among the threads that share the result
   ResultElement of(const ir::Expr& thread) const;
   ir::Stmt inside_threads(ir::Stmt body) const;
 };

@@ -14,7 +14,7 @@ namespace texloom::lower {
 // Ensures: stage flattened, no parallel loops. Fails with UnboundStage for a parallel loop if the
 //   target is a GPU, whose loops run in parallel if they are bound to threads.
 // Order: before launch_nests, which makes grids of loops over threads; after simplify_program,
-//   which drops what stands between loops.
+//   which drops loops and guards without effect between parallel loops.
 // Example:
 //   nest Y {                              nest Y {
 //     parallel i < 8 {                      thread<blockIdx.x> i < 8 {

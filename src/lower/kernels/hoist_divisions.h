@@ -11,7 +11,7 @@ namespace texloom::lower {
 // Requires: stage kernels.
 // Ensures: stage kernels.
 // Order: after partition_loops, which eliminates most divisions of loop variables; before
-//   share_texels, so that it compares coordinates in their final form.
+//   share_texels, which compares coordinates in their final form.
 // Example:
 //   for k < 8 {                                        let quotient: int32 = floordiv(tx, 3)
 //     Y[floordiv(tx, 3) * 8 + k] = X[k]         ->     for k < 8 {

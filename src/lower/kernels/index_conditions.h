@@ -41,8 +41,8 @@ class IndexConditions {
   std::unordered_map<const ir::StmtNode*, Part> of_loop_;  // the part of tests_ inside each loop
 };
 
-// The values of the variable for which the test holds whatever values the other variables have in
-// `ranges`. Unbounded if the test does not depend linearly on the variable.
+// The values of the variable for which the test holds for all values that the other variables have
+// in `ranges`. Unbounded if the test does not depend linearly on the variable.
 ir::arith::Interval where_certain(const IndexCondition& test, const ir::Expr& var,
                                   const ir::arith::Ranges& ranges);
 

@@ -51,7 +51,7 @@ class KernelBuilder {
       const auto [known, added] = first.try_emplace(loop.tag, &loop);
       Expr& extent = widest.try_emplace(loop.tag, loop.extent).first->second;
       if (added || is_same_number(extent, loop.extent)) return;
-      // Symbolic extents may be equal at the launch; otherwise the shorter loop is guarded.
+      // Symbolic extents may be equal at the launch. If they are not, the shorter loop is guarded.
       const bool open = int_value(extent) == nullptr || int_value(loop.extent) == nullptr;
       if (open && extent->type == loop.extent->type) {
         extent = arith::simplify(max(extent, loop.extent));

@@ -7,10 +7,10 @@ namespace texloom::lower {
 // Purpose: removes bounds tests from interior tiles.
 //   Considers the tests of guards and selects, which come from splits that do not divide and from
 //   the padding of convolutions. If a test holds in most iterations of a serial loop, whatever the
-//   other variables are, the loop is cut into those iterations, without the test, and the ones
-//   before and after them. A loop is also cut where a quotient of its variable changes, if the
-//   quotient changes at few iterations: these are the edges of a texture's folds. If tests inside a
-//   loop, or in several adjacent loops, hold in most blocks of the grid, these loops are
+//   other variables are, the loop is cut into these iterations, without the test, and the
+//   iterations before and after. A loop is also cut where a quotient of its variable changes, if
+//   the quotient changes at few iterations: these are the edges of a texture's folds. If tests
+//   inside a loop, or in several adjacent loops, hold in most blocks of the grid, these loops are
 //   duplicated: without the tests under a guard on blockIdx that is true in those blocks, and
 //   unchanged under the opposite guard. All threads of a block agree on such a guard, so barriers
 //   are allowed under it, except on targets without conditional barriers. On such targets, a kernel

@@ -7,8 +7,8 @@ namespace texloom::lower {
 // Purpose: turns each nest into a kernel and the rest into a launch plan.
 //   Thread loops become the kernel's axes, one for each tag. A store outside the loops over an axis
 //   would be repeated by all threads along the axis; instead, only the first of these threads makes
-//   it. Shared buffers move to the top of the kernel. The kernel's parameters are the buffers and
-//   variables that its body uses, including the variables of the plan's loops.
+//   the store. Shared buffers move to the top of the kernel. The kernel's parameters are the
+//   buffers and variables that its body uses, including the variables of the plan's loops.
 // Requires: stage flattened, each nest bound to threads.
 // Ensures: stage kernels; the plan frees nothing yet. Fails with UnboundStage,
 //   ThreadExtentMismatch, ScopeTooNarrow, BlockTooLarge, LocalMemoryTooLarge, TooManyArguments or

@@ -5,8 +5,8 @@
 
 namespace texloom::lower {
 
-// Purpose: gives each loop, Let and Allocate a new variable or buffer if the same one is already
-//   defined elsewhere, for example in a copy of an unrolled body.
+// Purpose: gives each loop, Let and Allocate a new variable or buffer if its variable or buffer is
+//   defined elsewhere, too, for example in a copy of an unrolled body.
 // Requires: stage kernels. A definition may be repeated outside its own scope, but not inside.
 // Ensures: stage kernels. No definition is repeated, except definitions of a shared buffer, which
 //   is one array in all places.

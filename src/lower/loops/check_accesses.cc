@@ -23,7 +23,7 @@ IndexSite site_of(const Buffer& buffer, size_t axis, const SourceLocation& where
   return {buffer.get(), axis, where.known() ? *where.file : "", where.known() ? where.line : 0};
 }
 
-// The number of indices of an axis, including those of a partially filled texel.
+// The number of indices of an axis, including all indices of a partially filled texel.
 Expr extent_of(const BufferNode& buffer, size_t axis) {
   if (buffer.is_symbolic() && !buffer.is_texture()) return buffer.extents[axis];
   return extent_with_lanes(buffer, axis);

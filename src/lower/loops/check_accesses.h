@@ -17,9 +17,9 @@ namespace texloom::lower {
 // Requires: stage loops, without vectorized loops.
 // Ensures: stage loops, with one more parameter than the schedule has arguments if there is
 //   anything to test.
-// Order: after vectorize_loops and unroll_loops, which tests in loops would hinder; before
-//   flatten_storage, because users wrote indices along axes, and an index outside its axis may
-//   still be inside the buffer.
+// Order: after vectorize_loops and unroll_loops, because tests in loops would hinder these passes;
+//   before flatten_storage, because users wrote indices along axes, and an index outside its axis
+//   may still be inside the buffer.
 // Example:
 //   Y[i] = X[Z[i]]    ->    if !(Z[i] >= 0 && Z[i] < 8) { bad_indices[2] = int64(Z[i]) }
 //                           Y[i] = select(Z[i] >= 0 && Z[i] < 8, X[Z[i]], 0.0)

@@ -17,7 +17,7 @@ namespace texloom::lower {
 //   for i < 1 { if i + j < 8 { Y[i * 4 + j] = ... } }   ->   Y[j] = ...     where j < 4
 void simplify_program(Lowering& lowering);
 
-// Simplifies one statement; `ranges` are those of the variables defined outside the statement.
+// Simplifies one statement; `ranges` are the ranges of the variables defined outside the statement.
 ir::Stmt simplified(const ir::Stmt& s, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

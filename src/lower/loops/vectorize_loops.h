@@ -5,7 +5,7 @@
 namespace texloom::lower {
 
 // Purpose: replaces vectorized loops by vector expressions.
-//   A loop of 2, 4, 8 or 16 iterations becomes its body over a vector of indices; a longer one is
+//   A loop of 2, 4, 8 or 16 iterations becomes its body over a vector of indices; a longer loop is
 //   first split into vectors, of four lanes if it writes a texture. A guard that differs by lane
 //   becomes the mask of a texture store, whose other lanes are zero. If such a guard encloses any
 //   other statement, or if a buffer is allocated inside the loop, the loop runs serially instead,

@@ -5,8 +5,8 @@
 
 namespace texloom::lower {
 
-// All variables in the extents of tensors and of reductions, in order of appearance: those in the
-// extents of arguments come first.
+// All variables in the extents of tensors and of reductions, in order of appearance. The variables
+// in the extents of arguments come first.
 ir::Exprs symbols_of(const Lowering& lowering);
 
 // Fails with BadShape if a symbol is neither an argument nor determined by the extents of

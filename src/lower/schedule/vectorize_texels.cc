@@ -13,8 +13,8 @@ using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-// The axis whose consecutive indices are the lanes of a texel: the last one, unless the layout says
-// otherwise. make_stage_buffers handles a layout without such an axis.
+// The axis whose consecutive indices are the lanes of a texel: the last axis, unless the layout
+// says otherwise. make_stage_buffers handles a layout without such an axis.
 IterVar lane_axis_of(const Stage& stage) {
   if (!stage.layout) return stage.op->axes.back();
   const Shape shape = open_shape(extents_of(stage.op->shape, stage.name(), stage.op->location));
@@ -40,7 +40,7 @@ Diagnostic fewer_threads(const Stage& stage, const IterVar& axis, const AxisAttr
 // iterations are not one texel.
 class LaneLoop {
  public:
-  // `extents` are those of the data axes. There are no other axes: a reduction cannot be in a
+  // `extents` are the extents of the data axes. There are no other axes: a reduction cannot be in a
   // texture.
   LaneLoop(const Schedule& s, const Stage& stage, IterVar lane_axis, const Exprs& extents)
       : stage_(stage), lane_axis_(std::move(lane_axis)), loop_(lane_axis_) {
