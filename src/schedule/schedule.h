@@ -2,7 +2,7 @@
 // where it is computed. Names and meanings are those of TVM 0.9's te.
 //
 // A schedule is a value: stages refer to one another by number, operations and axes are shared
-// and immutable. A copy is an independent schedule, and lowering works on one.
+// and immutable. A copy is an independent schedule; lowering works on a copy.
 //
 // A directive reports the faults of its own arguments at once, at the line of the call. Lowering
 // checks the schedule as a whole (lower/schedule/check_schedule.h) and reports faults at the source
@@ -38,7 +38,7 @@ class Schedule {
   // Explains why an axis is not a leaf of the stage: a directive replaced it, or it is an axis of
   // another stage.
   std::string fate_of(const Stage& stage, const ir::IterVar& axis) const;
-  // The stages that read this one.
+  // The stages that read this stage.
   std::vector<StageId> readers_of(StageId id) const;
   // The scan that the stage is an init or an update of.
   std::optional<StageId> scan_written_by(StageId id) const;
@@ -128,9 +128,9 @@ class Schedule {
   void attach(StageId id, StageId parent, const ir::IterVar& axis, const SourceLocation& where);
 
  private:
-  // Refuses an intrinsic whose computation uses an axis of a stage that is not one of the scalars
-  // of the intrinsic. Intrinsics are declared without a schedule, so such an axis has no value in
-  // their statements.
+  // Refuses an intrinsic whose computation uses an axis of a stage, unless that axis is one of the
+  // intrinsic's scalars. Intrinsics are declared without a schedule, so such an axis has no value
+  // in their statements.
   void refuse_axes_in(const TensorIntrinsicNode& intrinsic, const SourceLocation& where) const;
   void check_rfactor(const Stage& stage, const ir::IterVar& axis, int factor_axis,
                      const SourceLocation& where) const;

@@ -19,7 +19,7 @@ struct Storage {
 void check_storage(const Storage& storage, const SourceLocation& where);
 
 // Parses a scope string and the text of `layout=`; either may be empty. Without a scope, the object
-// of the layout implies it. Fails at `where` with UnknownScope or BadLayout.
+// of the layout implies the scope. Fails at `where` with UnknownScope or BadLayout.
 Storage parse_storage(std::string_view scope, std::string_view layout, const ir::Shape& shape,
                       const SourceLocation& where);
 // Parses the storage of a directive on a tensor. The tensor's shape must be constant if there is a

@@ -16,7 +16,7 @@ using namespace ir;  // the whole file works on IR nodes
 
 namespace {
 
-// The number of points of an axis, including those past its end. The number must fit int32, like
+// The number of points of an axis, including points past its end. The number must fit int32, like
 // all indices.
 int64_t checked_product(const Stage& stage, const IterVar& axis, int64_t a, int64_t b) {
   const int128 points = static_cast<int128>(a) * b;

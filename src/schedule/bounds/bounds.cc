@@ -338,7 +338,7 @@ class Inference {
   }
 
   // The rows in a cache of a state may include the step's own row, which other threads may be
-  // writing. Nothing reads those rows of the cache.
+  // writing. The guard leaves the step's own row out of the cache, since nothing reads it there.
   void guard_rows_of_state(const Stage& stage, StageBounds& own) const {
     const auto* read = stage.scan < 0 ? nullptr : as<TensorRead>(stage.op->body);
     if (read == nullptr || !schedule_.is_state(read->tensor)) return;

@@ -2,7 +2,7 @@
 // extents of its loops.
 //
 // Readers are processed before the stages that they read. A stage computes the union of what its
-// readers read while the loops inside its attachment point run and those outside are fixed. The
+// readers read while the loops inside its attachment point run and the loops outside are fixed. The
 // memory scope decides which thread loops further out also count as running: `shared` memory serves
 // all threads of a block, `global` memory and textures serve the whole grid, `local` memory one
 // thread. Regions are boxes, clamped to the shape of the tensor where that is known to be safe.

@@ -15,7 +15,7 @@ bool uses_any(const Expr& e, const arith::RegionMap& running) {
   return any_of(e, [&](const Var& v) { return running.contains(Expr(&v)); });
 }
 
-// Sorts digits and joins those that follow one another; nullopt if an offset has two lists of
+// Sorts digits and joins digits that follow one another; nullopt if an offset has two lists of
 // digits.
 std::optional<StridedAxis> axis_of(std::vector<StridedAxis::Digit> digits) {
   std::sort(digits.begin(), digits.end(),

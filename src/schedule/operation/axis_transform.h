@@ -1,10 +1,10 @@
 // transform_layout: stores a stage's result along other axes, as in TVM's te.
 //
 // The new axes are digits of the tensor's axes (ir/layout/index_map.h). In a texture, the axes
-// before the separator become rows, those after it columns, and the last one, of extent 4, lanes;
-// without a separator, the rule of the scope applies to the new shape. In a buffer, the new axes
-// are row-major. The result is an ordinary layout of the tensor. An array that a caller passes for
-// the tensor has the new shape.
+// before the separator become rows, the axes after it become columns, and the last axis, of extent
+// 4, becomes lanes; without a separator, the rule of the scope applies to the new shape. In a
+// buffer, the new axes are row-major. The result is an ordinary layout of the tensor. An array that
+// a caller passes for the tensor has the new shape.
 #pragma once
 
 #include <string>

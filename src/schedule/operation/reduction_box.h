@@ -15,9 +15,9 @@ namespace texloom::schedule {
 //
 //   reduce(sum, [k < i + 1], A[i, k])  ->  reduce(sum, [k < 16], A[i, k], where=k < i + 1)
 //
-// `axes` and `name` are those of the tensor. Returns the reduction unchanged if no domain depends
-// on an axis. Fails with BadReduction if the largest domain of an axis is unknown, or if a domain
-// uses a later axis.
+// `axes` and `name` are the tensor's axes and its name. Returns the reduction unchanged if no
+// domain depends on an axis. Fails with BadReduction if the largest domain of an axis is unknown,
+// or if a domain uses a later axis.
 ir::Expr reduction_over_box(const ir::Expr& body, const std::vector<ir::IterVar>& axes,
                             std::string_view name);
 

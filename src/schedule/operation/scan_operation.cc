@@ -27,7 +27,7 @@ Operations producers(const Operation& scan, Tensor ScanState::* part) {
   return found;
 }
 
-// The updates and those of their inputs that depend on states. Without recursion, since chains of
+// The updates, and all their inputs that depend on states. Without recursion, since chains of
 // operations may be long.
 std::vector<Op> operations_of_step(const Operation& scan) {
   const Operations states = producers(scan, &ScanState::state);

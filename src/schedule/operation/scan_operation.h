@@ -19,7 +19,7 @@ Op make_scan(std::string name, const std::string& axis, std::string tag,
 
 // The computations of one step.
 struct ScanStep {
-  // The updates and those of their inputs that depend on states, inputs first.
+  // The updates, and all their inputs that depend on states; inputs first.
   std::vector<Op> operations;
   // Variables of the axes that always equal the row of the step.
   std::unordered_set<const ir::ExprNode*> rows;

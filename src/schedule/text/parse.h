@@ -14,7 +14,7 @@
 namespace texloom::schedule {
 
 // Reads operations and their schedules. Fails with the code of the directive where a directive
-// fails; leaves the checks of lowering to lowering.
+// fails; does not make the checks that lowering makes.
 class ScheduleParser {
  public:
   explicit ScheduleParser(ir::TextReader& reader) : reader_(reader) {}
