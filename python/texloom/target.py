@@ -196,7 +196,10 @@ class Target:
 
     @staticmethod
     def current(allow_none: bool = True) -> Target | None:
-        """Return the target of the innermost ``with``; without one, None or a ValueError."""
+        """Return the target of the innermost ``with``.
+
+        Without one, return None, or raise a ValueError if `allow_none` is false.
+        """
         target = _current.get()
         if target is None and not allow_none:
             refuse(

@@ -50,7 +50,7 @@ class CallSignature {
   const ir::BufferNode& param(size_t number) const { return *module_.program.params[number]; }
   // The layout that an array of this shape must have when a caller passes it.
   ir::Layout layout(size_t number, const ir::Shape& shape) const;
-  // "f(X, Y)"; or "f(X, Y), or as f(X), which returns Y".
+  // The accepted calls, for messages: "f(X, Y)", or "f(X, Y), or as f(X), which returns Y".
   std::string calls() const;
   // "f(X, Y)"
   std::string full_call() const { return call_of(false); }

@@ -52,8 +52,8 @@ class GraphRun {
   // waits for the device after the run is submitted; an exception that it throws ends this call.
   Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs,
              FunctionRef<void(const std::shared_ptr<runtime::DeviceProgram>&)> wait);
-  // Runs `times` times with the inputs of the last run, and waits. Returns the seconds that this
-  // takes. Fails with InvalidArgument before the first run.
+  // Runs `times` times with the inputs of the last run, and waits. Returns the seconds of these
+  // runs. Fails with InvalidArgument before the first run.
   Result<double> time(int times);
 
  private:

@@ -287,7 +287,7 @@ void wait_at_exit(hal::Device& device) {
   });
 }
 
-// Waits for all devices. Returns the error of the last one that failed; null without errors.
+// Waits for all devices. Returns the error of the last device that failed; null without errors.
 std::exception_ptr failure_of_waits() {
   std::exception_ptr failure;
   for (const auto& device : all_open_devices()) {

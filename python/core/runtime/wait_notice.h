@@ -34,7 +34,7 @@ class WaitNotice {
   // Shows the work on the kernel `current` of `at`, whose source has `bytes` bytes.
   void show_compiling(KernelWork work, const runtime::KernelProgress& at, std::string_view kernel,
                       size_t bytes);
-  // Prints a line, once, when the wait has taken this long.
+  // Prints the line, once, when the wait has taken `at_least`.
   void show_waiting(std::chrono::milliseconds at_least, std::string_view line);
   void remove_bar();
 

@@ -111,7 +111,7 @@ class HostArray:
         )
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Assign ``a[:] = value``, or a part of it."""
+        """Assign all elements (``a[:] = value``), or a part of the array."""
         source = numbers(value)
         self._check_writable()
         try:

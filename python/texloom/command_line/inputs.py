@@ -154,7 +154,7 @@ def input_files(options: argparse.Namespace, ports: Sequence[Port]) -> list[Path
 
 
 def refuse_missing(arrays: Mapping[str, Any], ports: Sequence[Port]) -> None:
-    """Refuse a run without all inputs."""
+    """Refuse a run that lacks an input."""
     missing = [port for port in ports if port.name not in arrays]
     if missing:
         refuse(

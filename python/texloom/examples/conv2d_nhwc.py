@@ -35,7 +35,7 @@ class ConvTiles:
     inputs : int
         Input channels that a thread reads together: 1, 2 or 4.
     keep_rows : bool
-        Whether a thread keeps its pixels for all rows of the filter, or reads them again for each.
+        Whether a thread keeps its pixels for all rows of the filter, or reads them for each row.
     fetch_ahead : bool
         Whether the pixels of the next step are fetched during the current one.
     """

@@ -1,7 +1,7 @@
 """The matrix product ``C[m, n] = sum_k A[k, m] * B[k, n]``, with fast schedules for GPUs.
 
-The reduction axis is the first of both inputs, so that both are read along rows, four elements at a
-time: from buffers, or from textures with four elements in a texel.
+The reduction axis is the first axis of both inputs, so that both are read along rows, four elements
+at a time: from buffers, or from textures with four elements in a texel.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Tiles:
     thread : (int, int)
         Rows and columns of one thread, in groups of four.
     lanes : (int, int)
-        Threads of a warp along rows and columns; the groups are assigned to them in turn.
+        Threads of a warp along rows and columns, to which groups of elements are dealt in turn.
     swizzle : int
         Rows of blocks that run together, column by column, so that they share reads of both inputs
         in the device's cache. Must divide the number of rows of blocks.

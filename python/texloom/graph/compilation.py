@@ -63,7 +63,7 @@ class Compilation:
             )
 
     def run_passes(self, names: Sequence[str], kernels: KernelLibrary) -> None:
-        """Run passes over the graph; passes that depend on the target query `kernels`."""
+        """Run passes over the graph; `kernels` answers the passes that depend on the target."""
         self._reports = self.core.run_passes(list(names), kernels)
 
     def schedule(self, textures: bool, open_outputs: set[str]) -> None:

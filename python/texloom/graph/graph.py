@@ -223,8 +223,8 @@ class Graph:
     def concat(self, name: str, inputs: Sequence[GraphTensor], axis: int) -> GraphTensor:
         """Add the concatenation of tensors along an axis.
 
-        Where images allow it, producers write the inputs directly into the result; else they are
-        copied.
+        Where images allow it, producers write the inputs directly into the result; else the inputs
+        are copied.
         """
         check_name("node", name)
         self._check_inputs(name, inputs)

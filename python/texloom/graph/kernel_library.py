@@ -1,4 +1,4 @@
-"""The library of kernels that target-dependent passes over graphs query."""
+"""The library of kernels, for passes over graphs that depend on the target."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _SCHEDULE_CALL = ("outputs", "inputs", "scopes", "target")
 
 
 def _check_parameters(what: str, function: Any, parameters: Sequence[str]) -> None:
-    """Refuse a function that cannot be called with these parameters; `what` names it."""
+    """Refuse a function that cannot be called with these parameters; `what` is its name."""
     call = f"f({', '.join(parameters)})"
     if not callable(function):
         refuse(_BAD, f"{what} is {kind_of(function)}, not a function", f"define one: def {call}")

@@ -2,7 +2,7 @@
 
     python -m texloom.measure.child FOLDER
 
-FOLDER contains the request; the record of the measurement is written to it.
+FOLDER contains the request; the child writes the record of the measurement to FOLDER.
 """
 
 from __future__ import annotations

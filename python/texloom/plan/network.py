@@ -233,7 +233,7 @@ def _operator(value: Any, position: int) -> dict[str, list[int]]:
 
 
 def _lives(operators: list[dict[str, list[int]]]) -> dict[int, dict[str, int]]:
-    """Return the first and the last operator that lists an item."""
+    """Return, for each item, the first and the last operator that lists the item."""
     lives: dict[int, dict[str, int]] = {}
     for time, operator in enumerate(operators):
         for item in (*operator["inputs"], *operator["outputs"]):

@@ -19,8 +19,8 @@ def buffers_of(network: dict[str, Any]) -> list[dict[str, Any]]:
 def textures_of(network: dict[str, Any]) -> dict[str, Any]:
     """Return the network of the textures alone.
 
-    An operator that reads a buffer comes after the operator that writes it. Pairs with a buffer are
-    left out, because a kernel may read and write disjoint parts of one buffer.
+    An operator that reads a buffer comes after the operator that writes it. Conflicts with a buffer
+    are left out, because a kernel may read and write disjoint parts of one buffer.
     """
     buffers = {item["id"] for item in buffers_of(network)}
     if not buffers:

@@ -141,7 +141,7 @@ class IntrinsicCall:
     reduction: list[IterVar]
 
     def applied(self, shape: Sequence[Expr]) -> AppliedIntrinsic:
-        """Apply the call in a compute; `shape` has the extents after the axes of the compute."""
+        """Apply the call in a compute; `shape` has the extents after the compute's outer axes."""
         op = self.intrinsic.op
         own = [_whole_number(n) for n in op.output(0).shape]
         given = [_whole_number(n) for n in shape]
