@@ -199,7 +199,7 @@ def _tile_width(rows: int, width: int) -> int:
 
 
 def _even_factor(extent: int, limit: int) -> int:
-    """Return the largest divisor of `extent` up to `limit`; if it is far smaller, return `limit`."""
+    """Return the largest divisor of `extent` up to `limit`, or `limit` if it is far larger."""
     divisor = max(n for n in range(1, min(extent, limit) + 1) if extent % n == 0)
     return divisor if 4 * divisor > min(extent, limit) else min(extent, limit)
 

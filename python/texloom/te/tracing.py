@@ -112,7 +112,7 @@ class Trace:
         return self.tensors[op]
 
     def axis(self, s: Schedule, axis: IterVar) -> str:
-        """Return the text of an axis: a variable, or the position among the axes of an operation."""
+        """Return the text of an axis: a variable, or its position among an operation's axes."""
         if axis in self.axes:
             return self.axes[axis]
         if tag := axis.thread_tag:  # not an axis of a stage
