@@ -52,7 +52,7 @@ CompiledModule compile(const SourceProgram& program, const CompileOptions& optio
 // Only generates code: `kernels` is at stage Kernels. Fails with UnsupportedType. On an internal
 // error, the program is dumped to a file (support/dump.h).
 CompiledModule generate(lower::Lowering kernels, Interruption interruption);
-// Like the function above, for a program whose arguments of a call are not known.
+// Like the function above, for a program whose call arguments are not known.
 CompiledModule generate(const ir::Program& program, const ir::Target& target);
 
 }  // namespace texloom::compile

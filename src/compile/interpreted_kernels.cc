@@ -54,7 +54,7 @@ class Shadow {
     copy_in();
   }
 
-  // The number of bound elements of the buffer's type.
+  // The number of elements of the buffer's type in the bound memory, at most the buffer's.
   static int64_t elements(const ir::BufferNode& buffer, const host::BufferArgument& argument) {
     const auto bound = static_cast<int64_t>(argument.bytes) / buffer.type.bytes();
     return buffer.is_symbolic() ? bound : std::min(bound, buffer.layout.col_count());

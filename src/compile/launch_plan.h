@@ -15,7 +15,7 @@ runtime::LaunchPlan make_launch_plan(const CompiledModule& module);
 // Converts a kernel's parameter to the runtime's description.
 hal::KernelParam kernel_param(const ir::KernelParam& param);
 
-// The places of a layout's elements.
+// The positions of a layout's elements, as the runtime describes them.
 runtime::TensorLayout tensor_layout(const ir::Layout& layout);
 
 // A tensor whose extents are numbers, in memory of this layout, padding included. Arrays that are

@@ -201,7 +201,7 @@ class Assembler {
                          graph_.target);
   }
 
-  // A plan whose only step is the call.
+  // A plan whose only step is the call of a custom operator.
   const runtime::LaunchPlan* call_plan(const Invocation& each, const std::vector<TensorRef>& refs) {
     const Node& node = graph_.nodes[*each.node];
     runtime::LaunchPlan& plan = call_plans_.emplace_back();

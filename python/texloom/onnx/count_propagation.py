@@ -1,9 +1,9 @@
 """Nodes that read tensors whose length depends on data.
 
-Such a tensor has the memory of the longest one, and a count (``Value.count``). *Counted rows* are
-the rows with an index below the count. If a node computes counted rows from counted rows alone, it
-is converted as if all rows were counted, and its output has the same count. :data:`_RULES` lists
-these operators, with the counted axis. Other operators are refused.
+Such a tensor has memory for the greatest possible length, and a count (``Value.count``). *Counted
+rows* are the rows with an index below the count. If a node computes counted rows from counted rows
+alone, it is converted as if all rows were counted, and its output has the same count.
+:data:`_RULES` lists these operators, with the counted axis. Other operators are refused.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from ..errors import TVMError, refuse
 from .nodes import refuse_model
 from .nodes.types import DTYPES, element_type
 
-# Messages of the checker that are ignored: the importer lists all unsupported operators at once,
-# and needs no types of outputs.
+# Messages of the checker that are ignored, because the importer lists all unsupported operators at
+# once, and needs no types of outputs.
 _NOT_CHECKED = ("No Op registered for", "Field 'shape' of 'type'", "Field 'type' of 'value_info'")
 
 _PLAIN = frozenset(element_type(each) for each in DTYPES if each != "bfloat16")  # NumPy's types

@@ -237,8 +237,8 @@ class Importer:
     ) -> list[Value]:
         """Return the outputs of a node that becomes operators of the graph.
 
-        In order of preference: the converter adds them, a custom operator is called, or its body in
-        the standard is converted.
+        In order of preference: the converter adds them, a custom operator is called, or the
+        operator's body in the standard is converted.
         """
         domain = _domain(node)
         converter = converter_of(domain, node.op_type)

@@ -76,10 +76,9 @@ class Signature:
         return made
 
     def completed(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
-        """Check the shapes that a caller gives, and add those that follow from them.
+        """Check the shapes that a caller gives, and add shapes that follow from the given ones.
 
-        The shape of another input follows if the given shapes determine all names of its open
-        extents.
+        The shape of another input follows if all names of its open extents occur in given shapes.
         """
         for name, shape in shapes.items():
             self._check_name(name)

@@ -25,7 +25,7 @@ Sizes = NDArray[Any]
 
 @dataclass(frozen=True)
 class Fraction:
-    """A quotient of an extent and a number that may not divide it; neither is negative."""
+    """A quotient of an extent by a number, which need not be whole; both are nonnegative."""
 
     above: Extent
     below: int

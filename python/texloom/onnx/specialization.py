@@ -48,7 +48,7 @@ class Specialization:
             )
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:
-        """Return the outputs by name, in the model's order: arrays, lists of them, or None."""
+        """Return the outputs by name, in the model's order: arrays, lists of arrays, or None."""
         given = {name: inputs[name] for name in self._network.inputs}
         made = self.graph.run(given, device) if self.graph is not None else {}
 

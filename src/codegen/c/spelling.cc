@@ -126,7 +126,7 @@ OperatorSpelling operator_spelling(BinaryOp op, Type operands) {
       return {"/", true, Product, Product, Unary};
     case BinaryOp::Mod:
       return {"%", true, Product, Product, Unary};
-    // fmin and fmax return the other operand if one is NaN.
+    // If one operand is NaN, fmin and fmax return the other operand, as the IR requires.
     case BinaryOp::Min:
       return {operands.is_float() ? "fmin" : "min"};
     case BinaryOp::Max:

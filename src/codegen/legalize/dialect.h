@@ -90,7 +90,7 @@ struct Dialect {
   IntegerRules integers = IntegerRules::C;
   ForeignCode foreign = ForeignCode::Text;
   FunctionSet functions = FunctionSet::all();
-  // Whether the backend prints functions of float32 that the language lacks by their definitions
+  // Whether the backend prints definitions of float32 functions that the language lacks
   // (function_definitions.h).
   bool defines_functions = false;
   int storage_bits = 8;  // the width of the smallest elements in memory: 8, 16 or 32

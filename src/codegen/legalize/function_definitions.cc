@@ -180,8 +180,9 @@ FunctionDefinition log1p() {
       select(is_between, select(abs(y) < double{0.0001F}, near_0, far_from_0), outside));
 }
 
-// Improves an estimate by logarithms with one step of Halley's iteration, which triples the number
-// of correct digits. Scales by a power of two, so that cubes neither overflow nor vanish.
+// Estimates the root by logarithms, then improves the estimate with one step of Halley's iteration,
+// which triples the number of correct digits. Scales by a power of two, so that cubes neither
+// overflow nor vanish.
 FunctionDefinition cbrt() {
   constexpr double kSmall = 1e-30F, kLarge = 1e30F;
   FunctionBuilder f;

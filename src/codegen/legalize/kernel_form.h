@@ -12,7 +12,7 @@ namespace texloom::codegen {
 // How an array that the kernel allocates is declared.
 struct ArrayForm {
   int lanes = 1;    // if not 1, the array has vectors of this many elements
-  int aligned = 1;  // if not 1, the array has elements, aligned to vectors of this many
+  int aligned = 1;  // if not 1, the array has scalars, aligned as vectors of this many
 };
 
 // The unroll hint of a loop for the device's compiler.

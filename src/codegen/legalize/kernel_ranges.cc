@@ -8,7 +8,7 @@ namespace texloom::codegen {
 ir::arith::Ranges ranges_of(const ir::Kernel& kernel) {
   ir::arith::Ranges ranges = ir::ranges_of_params(kernel);
   for (const ir::ThreadAxis& axis : kernel.axes) ranges.enter(axis.var, axis.extent);
-  // Parents first: extents and values use variables that are already known.
+  // Visits parents first, because extents and values use variables of enclosing statements.
   walk_statements(
       kernel.body, [&](const ir::For& n) { ranges.enter_also(n); },
       [&](const ir::Let& n) {

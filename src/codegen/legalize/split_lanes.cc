@@ -222,7 +222,7 @@ class LaneSplitter {
     return scatter(n);
   }
 
-  // Reads all lanes before it writes the first.
+  // Reads all lanes before it writes the first, because the value may read the buffer itself.
   Stmt scatter(const ir::Store& n) {
     const Expr& index = n.indices.front();
     const bool bind = loads_from(n.value, n.buffer) || loads_from(index, n.buffer);

@@ -174,7 +174,8 @@ class StorageWidener {
     return is_widened(e->type) && !is_exact(e) ? rounded(rebuilt, e->type.element()) : rebuilt;
   }
 
-  // Half functions may be off by 2 ulp, and OpenCL C has no native_ functions of half.
+  // Calls most functions of half in float32: half functions may be off by 2 ulp, and OpenCL C has
+  // no native_ functions of half.
   Expr call(const ir::Call& n, const Expr& self) {
     const bool rounds_well = is_exact(n.function) || n.function == Intrinsic::Sqrt;
     if (!n.type.is_half() || is_widened(n.type) || rounds_well) return operation(self);

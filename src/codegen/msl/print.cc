@@ -84,7 +84,7 @@ class MslExprPrinter : public ExprPrinter {
                        value_type_name(ir::kInt32.with_lanes(n.type.lanes)), text(n.arguments[1]));
   }
 
-  // A packed vector becomes a vector, and a half that is only in memory a float.
+  // A packed vector becomes a vector, and a half that exists only in memory becomes a float.
   std::string load(const ir::Load& n) override {
     const Expr& index = n.indices.front();
     const std::string access = memory(n.buffer, index);

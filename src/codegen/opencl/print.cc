@@ -75,7 +75,7 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   bool uses_sampler = false;
   bool uses_float64 = false;
-  bool uses_float16 = false;  // values, not only memory
+  bool uses_float16 = false;  // for values, not only for memory
 
  protected:
   // If halves are a storage type only, there are no vectors of halves.

@@ -70,7 +70,7 @@ class ConditionShaper {
         if_true, if_false);
   }
 
-  // 0 or 1 in each lane.
+  // The condition as a number: 0 or 1 in each lane.
   Expr number(const Expr& e, Type element) {
     if (const auto found = bytes_.find(e); found != bytes_.end()) {
       return make_cast(element.with_lanes(e->type.lanes), found->second);

@@ -18,10 +18,10 @@ struct Affine {
 using Producers = std::map<TensorId, std::size_t>;
 Producers producers_of(const Graph& graph);
 
-// The affine function by which an operator with one output computes the output from the input of
-// this number, for each index along an axis of the output. The other inputs must be constants, or
-// computed from constants only. All numbers are evaluated in float64, without rounding to the types
-// of tensors.
+// The affine functions by which an operator with one output computes the output from its input
+// number `input`: one function for each index along an axis of the output. The other inputs must be
+// constants, or computed from constants only. All numbers are evaluated in float64, without
+// rounding to the types of tensors.
 //
 // nullopt if the operator computes any other function, if it reads the input at other indices than
 // the output's, if the numbers depend on another axis, or if tensors are neither float32 nor

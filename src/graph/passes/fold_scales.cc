@@ -214,7 +214,8 @@ class Folding {
     producers_.erase(inner);
   }
 
-  // The name for the replacement of a constant. The constant is removed if nothing else reads it.
+  // The name for the replacement of a constant: the constant's own name if nothing else reads the
+  // constant, which is then removed.
   std::string replaced_name(TensorId id) {
     const std::string& name = graph_.tensors[id].name;
     return readers_[id] == 1 ? name : unused(name + ".scaled");

@@ -17,10 +17,10 @@ namespace texloom::graph {
 // Order: after remove_dead_nodes, since dead nodes would count as readers; before fold_constants,
 //   which would round constants from which factors are computed.
 // Example:
-//   constant w: float32[8, 4, 3, 3]                     constant w': float32[8, 4, 3, 3]
-//   constant s: float32[8, 1, 1]                        constant w'.bias: float32[8]
-//   operator c op="Conv" ... (x, w) -> (c)        ->    operator c op="Conv" ... (x, w', w'.bias)
-//   -> (c) operator y op="Add" ... (c, s) -> (y)
+//   constant w: float32[8, 4, 3, 3]               constant w: float32[8, 4, 3, 3]
+//   constant s: float32[8, 1, 1]                  constant w.bias: float32[8]
+//   operator c op="Conv" ... (x, w) -> (c)   ->   operator c op="Conv" ... (x, w, w.bias) -> (y)
+//   operator y op="Add" ... (c, s) -> (y)
 void fold_scales(Graph& graph);
 
 }  // namespace texloom::graph

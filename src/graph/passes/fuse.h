@@ -34,8 +34,8 @@ void fuse(Graph& graph);
 
 // Joins a producer and its only reader to one operator, even if both are contractions: a schedule
 // may exist that computes both in one kernel. Producer and reader need a pattern other than opaque,
-// one output and no alternatives. On success the operator takes the place and the name of the
-// reader, and the producer is removed. Returns false, with the graph unchanged, for other
+// one output and no alternatives. On success the joined operator takes the place and the name of
+// the reader, and the producer is removed. Returns false, with the graph unchanged, for other
 // operators, or if the result would exceed the limits below.
 bool join(Graph& graph, std::size_t producer, std::size_t reader);
 

@@ -4,12 +4,12 @@
 
 namespace texloom::graph {
 
-// Purpose: makes concatenations of operators that join their inputs, where the parts can be written
-//   in the memory of the whole, so that nothing is copied. Node::joins_along says which operators
-//   join, and along which axis. Parts must be tensors between operators, each joined once. In
-//   buffers, all axes before the joined axis have the extent 1, and parts begin where devices let
-//   buffers begin. In textures, parts are whole texels along the channels. If one concatenation is
-//   a part of another, only one of them is in place.
+// Purpose: turns operators that join their inputs into concatenations, where the parts can be
+//   written in the memory of the whole, so that nothing is copied. Node::joins_along says which
+//   operators join, and along which axis. Parts must be tensors between operators, each joined
+//   once. In buffers, all axes before the joined axis have the extent 1, and parts begin where
+//   devices let buffers begin. In textures, parts are whole texels along the channels. If one
+//   concatenation is a part of another, only one of them is in place.
 // Requires: stage graph, verified, without fused operators.
 // Ensures: an operator remains if its kernel saves other kernels: where it would take in several
 //   parts that only move elements, or where views share the memory of a part or of the whole.

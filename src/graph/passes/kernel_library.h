@@ -13,8 +13,8 @@ namespace texloom::graph {
 // Operators that may be attention: softmax(scale * (query * key) + mask) * value, whose scale and
 // mask are already known.
 struct AttentionParts {
-  // The scores, their softmax, and the softmax's product with the values. Each one's output is the
-  // first input of the next.
+  // The scores, their softmax, and the softmax's product with the values. The output of each
+  // computation is the first input of the next.
   SharedComputation scores, weights, product;
   std::vector<ir::Tensor> inputs;  // placeholders: query, key, value, and the mask if there is one
   double scale = 1;

@@ -108,7 +108,7 @@ class Narrowing {
   }
 
   Graph& graph_;
-  std::vector<TensorId> one_type_;  // for each tensor, one that must have its type, or itself
+  std::vector<TensorId> one_type_;  // for each tensor, another of the same type, or itself
   std::vector<bool> stays_;         // for each tensor, whether its type must not change
   std::vector<bool> is_exact_;      // for each tensor, whether integers or coordinates depend on it
 };

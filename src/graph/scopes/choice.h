@@ -33,7 +33,7 @@ struct StoredTensor {
 
 struct ChoiceOption {
   double cost = 0;                  // not negative
-  std::vector<StoredTensor> reads;  // reads of tensors that an earlier node writes
+  std::vector<StoredTensor> reads;  // what the option reads; earlier nodes write it
   // All options of a node write the same tensors. An option may write a tensor in several storages.
   std::vector<StoredTensor> writes;
 };

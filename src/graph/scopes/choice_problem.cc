@@ -9,7 +9,8 @@
 namespace texloom::graph {
 namespace {
 
-// Makes the cost of each option infinite that `is_allowed` refuses, unless no option would be left.
+// Makes the cost infinite for each option that `is_allowed` refuses, unless no option would be
+// left.
 void forbid(std::vector<ChoiceOption>& options,
             const std::function<bool(std::size_t)>& is_allowed) {
   const auto allows = [&](std::size_t i) { return options[i].cost < kInfinite && is_allowed(i); };

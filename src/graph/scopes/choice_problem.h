@@ -17,8 +17,8 @@ inline constexpr double kLeastGain = 0.03;
 
 // Rules for a choice, in addition to the offers.
 struct ChoiceRules {
-  // The most bytes of all tensors that are live at a node, including inputs and outputs of the
-  // graph. Only for graphs without symbols.
+  // The limit for the bytes of all tensors that are live at a node, including inputs and outputs of
+  // the graph. Only for graphs without symbols.
   std::optional<std::uint64_t> max_live_bytes = {};
   // For each node, the name of the offer to choose (name_of() in graph/scopes/offers.h), or "" to
   // leave the choice open. Empty: all choices are open.

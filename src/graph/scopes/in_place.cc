@@ -32,7 +32,8 @@ bool are_edges_of_one(const Graph& graph, const Node& node) {
 }
 
 // Whether a user of one of the concatenation's tensors relies on the tensor to begin at the corner
-// of its image: custom operators do, and kernels that need an image of exactly the tensor's extent.
+// of its image: custom operators do, and so do kernels that need an image of exactly the tensor's
+// extent.
 bool needs_corner(const Graph& graph, const Node& node) {
   const std::vector<TensorId> tensors = tensors_of(node);
   const ImageUse images(graph);

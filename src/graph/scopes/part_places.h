@@ -9,7 +9,7 @@
 namespace texloom::graph {
 
 struct PartPlace {
-  int64_t row = 0, col = 0;  // a texel of an image, or a column: an element of a buffer
+  int64_t row = 0, col = 0;  // a texel of an image; in a buffer, the element `col`
 };
 
 // The places of the parts, if each is a rectangle of the whole, or a range of its buffer, and no

@@ -8,8 +8,8 @@ namespace texloom::plan {
 
 namespace {
 
-// Moments that represent all maximal sets of items that are live together: the first operators of
-// items, without those that are followed by another first operator before any item ends.
+// One moment for each maximal set of items that are live together: the first operator of an item,
+// if an item ends before the next item begins.
 std::vector<std::int64_t> moments_of(std::span<const BufferItem> items) {
   std::vector<std::int64_t> firsts;
   std::vector<std::int64_t> lasts;

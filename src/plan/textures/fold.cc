@@ -7,7 +7,7 @@
 namespace texloom::plan {
 
 FoldedExtent folded(const TextureItem& item, std::int64_t fold) {
-  // Products beyond the largest limit are cut to a value just beyond it.
+  // Products beyond the largest limit are clamped to a value just beyond it.
   const auto product = [](std::int64_t a, std::int64_t b) {
     return static_cast<std::int64_t>(std::min<int128>(static_cast<int128>(a) * b, kMaxExtent + 1));
   };

@@ -37,8 +37,8 @@ Status find_meetings(TextureInstance& instance) {
 }
 
 // An exact item determines the size of its image. So the item cannot share the image with exact
-// items of other extents, with items that do not fit and, if the order of operators is fixed, with
-// items that are live at the same time.
+// items of other extents, with items that do not fit into the image and, if the order of operators
+// is fixed, with items that are live at the same time.
 void separate_exact(TextureInstance& instance, bool any_order) {
   const int count = static_cast<int>(instance.size());
   for (int i = 0; i < count; ++i) {

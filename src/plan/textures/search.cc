@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kImages = 4;      // initial images; empty images cost nothing
 constexpr std::size_t kWideItems = 12;  // the number of largest items that suggest widths
 constexpr std::size_t kWidths = 48;     // widths that are tried
-constexpr std::int64_t kEnough = 500;   // packings that the steps must allow to change recipes
+constexpr std::int64_t kEnough = 500;   // recipes change only if steps suffice for these packings
 constexpr std::int64_t kSlices = 60;    // the parts into which the steps are divided
 constexpr std::size_t kStarts = 6;      // the best first packings, which are improved in turn
 

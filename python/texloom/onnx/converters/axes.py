@@ -27,7 +27,7 @@ _MOST_ELEMENTS = 1 << 28
 
 
 def check_extent(node: Node, shape: Sequence[int]) -> None:
-    """Refuse a shape for a constant that has a negative extent or would take gigabytes."""
+    """Refuse the shape of a constant if an extent is negative or the constant takes gigabytes."""
     if min(shape, default=1) < 0 or prod(shape) > _MOST_ELEMENTS:
         node.refuse(
             f"its output would be a constant of the shape {tuple(shape)}: an extent is negative, "

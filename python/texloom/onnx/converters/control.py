@@ -21,7 +21,7 @@ def choose_branch(node: Node) -> Sequence[Value]:
 
 
 def _stacked(node: Node, values: Sequence[Value], axis: int = 0) -> Value:
-    """Return the values along a new axis."""
+    """Return the values, stacked along a new axis."""
     rows = [_with_axis(node, value, axis) for value in values]
     return rows[0] if len(rows) == 1 else node.convert("Concat", rows, axis=axis)
 

@@ -30,7 +30,7 @@ def nonzero(node: Node) -> Value:
 
 @converts("Compress")
 def compress(node: Node) -> Value:
-    """Keep the parts along an axis for which a condition holds."""
+    """Keep the slices along an axis at which a condition holds."""
     x, condition = node.input(0), node.input(1)
     if "axis" in node.attributes:
         axis = normal_axis(node, int(node.attributes["axis"]), x.rank)

@@ -18,7 +18,8 @@ def _windows(node: Node) -> dict[str, Any]:
         node.refuse(f"its input has the rank {data.rank}, so it has no spatial axes")
     kernel = numbers(node, "kernel_shape", data.rank - 2, 1)
     made = window_attributes(node, data.shape[2:], kernel)
-    # With auto_pad, the pads were computed from the number of windows.
+    # With auto_pad, the number of windows is known, and the pads follow from it: ceil_mode has no
+    # effect.
     has_pads = node.attributes.get("auto_pad", "NOTSET") == "NOTSET"
     is_ceil = has_pads and bool(node.attributes.get("ceil_mode", 0))
     return {**made, "kernel": kernel, "ceil": is_ceil}

@@ -85,7 +85,7 @@ def window(node: Node) -> Value:
 
 @converts("MelWeightMatrix")
 def mel_weights(node: Node) -> Value:
-    """Make the matrix that gathers frequencies into triangular bands, equally wide in mel."""
+    """Make the matrix that gathers frequencies into triangular bands of equal width in mels."""
     bands, length, rate = (node.ints(index)[0] for index in range(3))
     lowest, highest = (float(node.known(index).reshape(-1)[0]) for index in (3, 4))
     rows = length // 2 + 1

@@ -23,8 +23,8 @@ class _Taps:
     Element i reaches the output ``i*stride + k*dilation - begin`` by tap k. So an output is reached
     by the taps for which ``output + begin - k*dilation`` is a multiple of the stride: a first tap,
     and then every `step`-th tap. The first tap depends only on the phase of the output, which is
-    the remainder of ``output + shift`` by the stride. The quotient determines the position of the
-    elements.
+    the remainder of ``output + shift`` by the stride. The quotient of ``output + shift`` and the
+    stride determines which elements are read.
     """
 
     kernel: int

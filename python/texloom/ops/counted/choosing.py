@@ -46,7 +46,7 @@ def nonzero(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def compress(x: Tensor, condition: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """Return the slices along an axis for which a condition holds.
+    """Return the slices along an axis at which a condition holds.
 
     Parameters
     ----------

@@ -166,7 +166,7 @@ class _Heap:
         self.count[0] = self.count[0] + 1
 
     def order(self, most: int) -> None:
-        """Make a heap of the boxes, at most `most`."""
+        """Make a heap of the boxes, of which there are at most `most`."""
         half = (most + 1) // 2
         with self._ib.for_range(0, half, name="from_end") as i:
             place = self._ib.let("place", half - 1 - i)

@@ -52,7 +52,7 @@ def activation_storage(shape: Sequence[Any], dtype: str, target: TargetValue) ->
 def _open_storage(shape: Sequence[Any], target: TargetValue) -> str:
     """Return the layout of an activation with open extents; "global" if no size fits into an image.
 
-    A tensor of one axis would have all of its texels in one row.
+    A tensor of one axis is stored in a buffer: all of its texels would be in one row.
     """
     least = [each if isinstance(each, int) else 1 for each in shape]
     if len(shape) == 1:

@@ -198,7 +198,7 @@ def _axes_of_tiles(
 
 
 def _order_added(stage: Stage, tile: ConvolutionTile) -> None:
-    """Add up the slices of the elements of a thread."""
+    """Order the loops in which a thread adds up the slices of its elements."""
     lanes = tile.shared_lanes or tile.lanes
     n, o, *spatial = stage.op.axis
     (part,) = stage.op.reduce_axis
