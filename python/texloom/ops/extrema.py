@@ -1,7 +1,7 @@
 """Maxima and minima as NumPy computes them, for operators such as pooling, softmax and relu.
 
-``te.max`` and ``te.min`` behave as in TVM: reductions start from the lowest or highest finite
-value, so that the maximum of values that are all minus infinity is finite, and they drop NaN.
+``te.max`` and ``te.min`` behave as in TVM: they drop NaN, and their reductions start from the
+lowest or highest finite value, so that even the maximum of minus infinities is finite.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ PrintedKernel KernelPrinter::print() {
   const std::string name = exprs_.names.of(&kernel_, kernel_.name);
   const std::string head = signature(name);
   begin_body();
-  // Compilers warn about unused variables.
+  // Declares only axes that are used, because compilers warn about unused variables.
   for (const ir::ThreadAxis& axis : kernel_.axes) {
     if (!is_used(axis.var)) continue;
     line(fmt::format("const {} {} = {};", value_type_name(axis.var->type), exprs_.text(axis.var),

@@ -9,10 +9,10 @@
 
 namespace texloom::codegen {
 
-// Purpose: rewrites the index of a vector access as ramp(q * lanes, 1, lanes), if its first element
-//   is provably a multiple of the lanes and a vector is not wider than the dialect's alignment.
-//   Printers spell only that form as an access of an array of vectors, which is one instruction
-//   instead of one for each element.
+// Purpose: rewrites the index of a vector access as ramp(q * lanes, 1, lanes), if the index of its
+//   first element is provably a multiple of the lanes and a vector is not wider than the dialect's
+//   alignment. Printers spell only that form as an access of an array of vectors, which is one
+//   instruction instead of one for each element.
 // Requires: stage legalized; vector accesses are ramps of stride 1.
 // Ensures: stage legalized; the same accesses of the same elements.
 // Order: after arrays have their final types, and before integer operations are made explicit,

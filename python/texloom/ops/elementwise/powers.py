@@ -23,8 +23,8 @@ def power(base: Tensor, exponent: Tensor) -> Tensor:
     Powers are computed in the common type of base and exponent in NumPy. Integer powers of integers
     are exact, and wrap if they overflow. Powers with negative integer exponents are truncated
     toward zero, and are 0 for a base of 0. Powers of integers with floating-point exponents are
-    truncated toward zero, too, unless they differ from an integer by at most the error of the
-    device's function.
+    truncated toward zero, too, but are rounded if they differ from an integer by at most the error
+    of the device's function.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
 
 
 def reverse_sequence(x: Tensor, lengths: Tensor, batch_axis: int, time_axis: int) -> Tensor:
-    """Reverse the first elements of each sequence; elements after its length stay in place.
+    """Reverse the first elements of each sequence; elements after the sequence's end stay in place.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Ranges of consecutive positions along an axis, which begin elsewhere in each example."""
+"""Ranges of consecutive positions along an axis; each example has a first position of its own."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _matches(old: Sequence[int], new: Sequence[int]) -> list[tuple[list[int], li
 
 
 def index_in(old: Sequence[int], new: Sequence[int], index: Sequence[Any]) -> list[Any]:
-    """Return the index in an array of shape `old` of an element of the reshaped array.
+    """Return the index, in an array of shape `old`, of the element at `index` after a reshape.
 
     Parameters
     ----------

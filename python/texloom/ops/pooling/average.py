@@ -73,7 +73,7 @@ def _count(
 
 
 def window_sums(x: Tensor, windows: Windows, function: Any) -> Tensor:
-    """Return the sum of ``function(element)`` over each window; ``function(0)`` is 0."""
+    """Return the sum of ``function(element)`` over each window; ``function(0)`` must be 0."""
     own = windows.pad(x, 0)
     axes = windows.axes()
 

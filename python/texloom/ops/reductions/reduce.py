@@ -36,7 +36,7 @@ def _reduction(
     before: Function = _same,
     after: Function = _same,
 ) -> Tensor:
-    """Return ``after(reducer(before(x)))``, accumulated in a wider type, in the type of `x`."""
+    """Return ``after(reducer(before(x)))``, accumulated in a wider type, then rounded back."""
     wide, dtype = sum_dtype(x.dtype), x.dtype
     own = normalized(axes, len(x.shape))
     if not own:

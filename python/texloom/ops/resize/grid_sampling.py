@@ -142,7 +142,7 @@ def grid_sample(
 
 @reads_coordinates("theta")
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
-    """Return the positions at which :func:`grid_sample` transforms an image by matrices.
+    """Return the grid with which :func:`grid_sample` transforms images by matrices.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def _weighted(x: Tensor, axis: int, positions: Tensor, weights: Tensor) -> Tenso
 
 
 def fill_outside(x: Tensor, *inside: Tensor, axes: Sequence[int], value: float) -> Tensor:
-    """Replace the elements that lie outside along an axis.
+    """Replace the elements whose position along one of the axes is outside of the tensor.
 
     Parameters
     ----------

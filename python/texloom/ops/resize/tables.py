@@ -166,7 +166,7 @@ def table(axis: Axis, sampling: Sampling) -> Table:
 
 
 class Phases(NamedTuple):
-    """The taps of a resized axis of any extent, whose scale is a fraction p / q: they are periodic.
+    """The periodic taps of a resized axis of any extent, whose scale is a fraction p / q.
 
     Element o of the result has the taps of phase o % p, moved by q * (o // p).
 

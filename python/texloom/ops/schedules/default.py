@@ -35,7 +35,7 @@ FEWEST_THREADS = 32
 
 
 def _threads_for(elements: Extent) -> int:
-    """Return the threads per block: a divisor if possible, which avoids tests of indices."""
+    """Return the threads per block: if possible a divisor of `elements`, to avoid index tests."""
     if not isinstance(elements, int):
         return THREADS
     if elements <= THREADS:

@@ -14,7 +14,7 @@ _THREADS = 64
 def schedule_scans(
     s: Schedule, tensors: Sequence[Tensor], target: TargetValue
 ) -> set[te.Operation]:
-    """Schedule the parts of all scans among the stages; return the stages that are done.
+    """Schedule the parts of all scans among the stages; return the scheduled operations.
 
     The initial rows are one kernel. In a step, each update and each reduction is a kernel. Each
     stage that a reduction reads is a kernel, too, because it would otherwise be computed again for

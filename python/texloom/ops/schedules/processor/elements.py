@@ -1,6 +1,6 @@
 """Kernels with channels last in which a thread computes neighboring channels of a pixel.
 
-The channels form the innermost loop, which compilers vectorize, including comparisons and
+The channels form the innermost loop. Compilers vectorize this loop even if it has comparisons and
 conditional elements, which vector types cannot express.
 """
 
