@@ -141,7 +141,7 @@ def _magnitudes(
     """Return the sum of the magnitudes of the terms of each element; None if unknown."""
     if node.op_type not in _SUMS or node.domain not in ("", "ai.onnx"):
         return None
-    if node.op_type == "Sub":  # the magnitudes of a and -b; both may be one tensor
+    if node.op_type == "Sub":  # the terms are a and -b, which may be one tensor
         a, b = (np.abs(_wide(inputs[name])) for name in node.input)
         return [a + b]
     return _exact(

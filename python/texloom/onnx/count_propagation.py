@@ -18,7 +18,7 @@ from .nodes import NeedsValues, Node, Value
 
 Rule = Callable[[Node, Sequence[Value]], "int | list[int]"]
 """Takes a node, and its outputs as if all rows were counted. Returns the counted axis of all
-outputs, or a list with that of each."""
+outputs, or a list with the counted axis of each output."""
 
 
 def has_count(node: Node) -> bool:

@@ -9,7 +9,7 @@ from .._core import Tensor
 from ..extents import Extent, plain
 
 PADDED = "padded"
-"""The tag of a bordered copy of a tensor, which is stored for sums to read."""
+"""The tag of a copy of a tensor with a border, which is stored so that sums can read it."""
 _TAG = "contraction"
 
 

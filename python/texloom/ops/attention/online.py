@@ -28,10 +28,10 @@ KEYS = 64
 """Keys of a block."""
 
 LANES = 8
-"""Keys, or elements of a value, of a vector."""
+"""The number of keys, or of elements of a value, in a vector."""
 
 COLUMNS = 2 * LANES
-"""Columns whose sums are in registers, in each row."""
+"""The number of columns of each row whose sums are in registers."""
 
 
 def attention(

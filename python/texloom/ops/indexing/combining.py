@@ -45,7 +45,7 @@ COMBINERS: dict[Combination, Combiner] = {
     "max": Combiner(maximum, maximum, _extreme(float("-inf"), te.min_value)),
     "min": Combiner(minimum, minimum, _extreme(float("inf"), te.max_value)),
 }
-"""By name."""
+"""The combiners by name."""
 
 
 def wide(dtype: str) -> str:

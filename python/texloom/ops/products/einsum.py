@@ -123,7 +123,7 @@ def _extents(parsed: Equation, inputs: Sequence[Tensor], equation: str) -> dict[
         common = agreed(wide) if wide else 1
         if common is None:
             told = " and ".join(map(str, dict.fromkeys(wide)))
-            raise ValueError(f"the label {label!r} of {equation!r} is {told}")
+            raise ValueError(f"the label {label!r} of {equation!r} has the extents {told}")
         made[label] = common
     return made
 

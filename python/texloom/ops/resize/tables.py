@@ -23,10 +23,10 @@ TRANSFORMATIONS = (
     "tf_half_pixel_for_nn",
     "tf_crop_and_resize",
 )
-"""How a position in the result becomes one in the tensor."""
+"""The rules by which a position in the result becomes a position in the tensor."""
 
 ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
-"""How a position becomes that of an element, for the interpolation "nearest"."""
+"""The rules that round a position to that of an element, for the interpolation "nearest"."""
 
 
 @dataclass(frozen=True)

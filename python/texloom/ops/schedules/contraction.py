@@ -11,7 +11,7 @@ from .gpu_tiles import gpu_tile
 from .register_tiles import ROWS, Tile, even_rows, lanes_of, schedule_tiles
 
 VECTOR_BYTES = 32
-"""Bytes of a vector at most: processors with wider registers still compute best with these."""
+"""The most bytes of a vector: wider registers of processors do not make kernels faster."""
 
 
 def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: TargetValue) -> IterVar:

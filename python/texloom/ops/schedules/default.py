@@ -28,10 +28,10 @@ _Bind = Callable[[Schedule, Tensor], IterVar]
 _Order = Callable[[Schedule, Tensor], None]
 
 THREADS = 64
-"""Threads per block, at most."""
+"""The most threads per block."""
 
 FEWEST_THREADS = 32
-"""Threads per block, at least, where a smaller number would divide the elements."""
+"""The fewest threads per block, even if only a smaller number divides the elements."""
 
 
 def _threads_for(elements: Extent) -> int:

@@ -17,9 +17,9 @@ from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
 
 LANES = 64
-"""Partial or consecutive results that a thread computes side by side: some vectors.
+"""The number of partial or consecutive results that a thread computes in an inner loop.
 
-Compilers vectorize them, including comparisons, which vector types do not express."""
+Compilers vectorize this loop even if it compares, which vector types do not express."""
 _SHORT = 64
 """The most terms of a result for which partial results are not faster."""
 _BLOCK = 64

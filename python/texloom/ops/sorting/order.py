@@ -23,8 +23,8 @@ RUN = 32
 Before = Callable[[Any, Sequence[Any], Any, Any, Any], Any]
 """``before(ib, keys, row, i, j)``: whether element i of a row comes before element j.
 
-`keys` are the tensors that are compared, as the builder `ib` reads them; statements may be added
-there. No element comes before itself, and of equal ones none before the other.
+`keys` are the tensors that are compared, as the builder `ib` reads them; the function may add
+statements to `ib`. No element comes before itself or before an equal element.
 """
 
 

@@ -126,7 +126,7 @@ void drop_accessed_elsewhere(std::vector<FoundTree>& trees, const Kernel& kernel
 }  // namespace
 
 CombinationTrees combination_trees(const Kernel& kernel, int64_t width, const Dialect& dialect) {
-  std::optional<BlockThreads> threads;  // made for the first barrier that may_begin() a tree
+  std::optional<BlockThreads> threads;  // made for the first barrier at which a tree may begin
   std::vector<FoundTree> found;
   walk_statements(kernel.body, [&](const Seq& seq) {
     for (size_t i = 1; i < seq.statements.size(); ++i) {

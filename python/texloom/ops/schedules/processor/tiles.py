@@ -10,7 +10,7 @@ from ...._core import Tensor
 from ...contraction import Contraction
 
 LANES = 8
-"""Lanes of a vector of 32 bytes: processors with wider registers still compute best with these."""
+"""The lanes of a vector of 32 bytes: wider registers do not make kernels faster."""
 SUMS = 16
 """The most vectors of sums of a thread: half of 32 registers."""
 COPIED = 1 << 12
