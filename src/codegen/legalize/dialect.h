@@ -110,9 +110,8 @@ struct Dialect {
   // Help for users whose program needs a type that the language lacks.
   std::string_view without_float64 = "compute it in float32, or for a target with -float64=1";
   std::string_view without_bfloat16 =
-      "store it as float16 or float32: dtype='float16' of te.placeholder, x.astype('float32'), a "
-      "Cast "
-      "in a model";
+      "store it as float16 or float32: dtype='float16' of te.placeholder, x.astype('float32'), or "
+      "a Cast in a model";
 
   int64_t alignment_of(const ir::BufferNode& buffer) const;
   // Whether values with this number of lanes, of bools or of numbers, can be computed.

@@ -38,9 +38,9 @@ struct ChoiceOption {
   std::vector<StoredTensor> writes;
 };
 
-// A limit for the use of a resource by the tensors that are live at a node: bytes of memory, texels
-// of images, or their number. A tensor in a storage is live at a node if the node reads or writes
-// it, if it is converted for the node, or if it exists and a later node reads or converts it.
+// A limit for the use of a resource, such as bytes of memory or texels of images, by the tensors
+// that are live at a node. A tensor in a storage is live at a node if the node reads or writes it,
+// if it is converted for the node, or if it exists and a later node reads or converts it.
 struct ChoiceLimit {
   double most = 0;
   std::vector<std::vector<double>> uses;  // indexed by tensor and storage; not negative

@@ -14,7 +14,7 @@ struct CostModel {
   double operations_per_ns = 1000;
 };
 
-// In nanoseconds.
+// The cost of a kernel, in nanoseconds.
 double cost_of(const CostModel& model, double bytes, double operations);
 
 // The operations of all stages (compile/operation_count.h); zero if they cannot be counted, as in
@@ -25,7 +25,7 @@ double operations_of(const lower::Lowering& program);
 // traffic is unknown, but about equal in all storages, and only storages are compared.
 double moved_bytes(const Stored& stored, ir::Type type);
 
-// The cost of a kernel that copies tensors of `type` from the first storages to the last one.
+// The cost of a kernel that copies tensors of `type`; the last storage is that of the result.
 double copy_cost(const CostModel& model, const std::vector<Stored>& tensors, ir::Type type);
 
 }  // namespace texloom::graph

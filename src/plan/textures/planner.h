@@ -56,8 +56,8 @@ struct TextureResult {
   bool deterministic = true;
 };
 
-// Minimizes the texels of images, plus the costs of lost exact images. InvalidArgument
-// for a problem that validate() refuses and for wrong options, each with a line `help:`.
+// Minimizes the texels of images, plus the costs of lost exact images. Returns InvalidArgument,
+// with a line `help:`, for a problem that validate() refuses and for wrong options.
 Result<TextureResult> plan_textures(const TextureProblem& problem, const TextureOptions& options);
 
 // Only the bounds of the problem. `plan` is any plan of it; a good plan makes the search faster.

@@ -42,7 +42,7 @@ CASES = {
     "no such type": ("Cast", [IMAGE], {"to": 99}, "it converts to type 99, which is not supported"),
     "no channels": ("LRN", [IMAGE], {"size": 0}, "its size is 0, not a positive number"),
     "blocks of 0": ("DepthToSpace", [IMAGE], {"blocksize": 0}, "its blocksize is 0"),
-    "labels": ("Einsum", [floats(2, 3), floats(2, 4)], {"equation": "ij,jk->ik"}, "has the extents 3 and 2"),
+    "labels": ("Einsum", [floats(2, 3), floats(2, 4)], {"equation": "ij,jk->ik"}, "3 and 2"),
 }  # fmt: skip
 
 
