@@ -9,8 +9,8 @@
 
 namespace texloom::codegen::testing {
 
-// The contents of the parameters after the program has run on small numbers; nothing if it calls
-// foreign functions, has symbols, cannot be interpreted or has a fault.
+// The contents of the parameters after the program has run on small numbers; nothing if the program
+// calls foreign functions, has symbols, cannot be interpreted or has a fault.
 std::optional<std::vector<std::vector<std::byte>>> interpreted(const ir::Program& program);
 
 }  // namespace texloom::codegen::testing

@@ -56,7 +56,7 @@ TEST(ArrayAccesses, JoinTheKernels) {
             (Accesses{Access::Write, Access::ReadWrite, Access::Write, Access::Read}));
 }
 
-// If it is unknown whether a program computes an array, the array is an input if a kernel reads it.
+// Without a list of the arrays that a program computes, each array that a kernel reads is an input.
 TEST(ArrayAccesses, ArraysAreInputsIfKernelsReadThem) {
   EXPECT_EQ(accesses_of_kernels(ComputedArrays(4)),
             (Accesses{Access::ReadWrite, Access::ReadWrite, Access::Write, Access::Read}));

@@ -162,8 +162,8 @@ TEST_F(Compiled, PackagesHaveCodeForTheInterpreter) {
   EXPECT_EQ(package.variants[0].needs.of(runtime::need::kBufferBytes), 40U);
 }
 
-// The source of a package for Metal says which language it is in. It states the width of
-// SIMD-groups only if its kernel relies on the width (tests/python/metal/test_shuffles.py).
+// The source of a package for Metal states its language. The source states the width of SIMD-groups
+// only if its kernel relies on the width (tests/python/metal/test_shuffles.py).
 TEST_F(Compiled, PackagesForMetalHaveItsLanguage) {
   using testing::ElementsAre;
   const auto options_of = [](const char* target) {
@@ -246,7 +246,7 @@ TEST(Compile, IsInterrupted) {
   EXPECT_THROW(compile(program, {}, stop), Interrupted);
 }
 
-// A target may support half arithmetic that no kernel uses.
+// A module requires half arithmetic only if a kernel uses it, even if the target supports it.
 TEST(Compile, RequiresHalfArithmeticWhereItIsUsed) {
   constexpr std::string_view kHalf = "opencl -float16_arithmetic=1";
   const auto in_half = for_target(parsed(kChain), ir::parse_target(kHalf, {}));

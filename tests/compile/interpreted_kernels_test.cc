@@ -1,5 +1,5 @@
-// Kernels that the driver `host` runs in the reference interpreter: results compared with OpenCL,
-// and faults.
+// Tests kernels that the driver `host` runs in the reference interpreter: their results, which are
+// compared with OpenCL's, and their faults.
 #include "compile/interpreted_kernels.h"
 
 #include <array>

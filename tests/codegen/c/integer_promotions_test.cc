@@ -81,10 +81,10 @@ TEST_F(IntegerArithmetic, WideScalarsWrapUnsigned) {
   EXPECT_EQ(value(kInt64, TL_OP(Mul)), "int64(uint64(x[0]) * uint64(x[1]))");
   EXPECT_EQ(value(Type::u(32), TL_OP(Add)), "x[0] + x[1]");
   EXPECT_EQ(value(Type::u(64), TL_OP(Shl)), "x[0] << x[1]");
-  // Chained operations stay unsigned,
+  // Chained operations stay unsigned.
   EXPECT_EQ(value(kInt32, [](Expr a, Expr b) { return a * b + a; }),
             "int32(uint32(x[0]) * uint32(x[1]) + uint32(x[0]))");
-  // but a conversion to another width ends the chain.
+  // A conversion to another width ends the chain of unsigned operations.
   EXPECT_EQ(value(kInt32,
                   [](Expr a, Expr b) { return make_cast(kInt32, make_cast(Type::u(64), a)) + b; }),
             "int32(uint32(int32(uint64(x[0]))) + uint32(x[1]))");
@@ -330,8 +330,8 @@ const std::vector<std::pair<BinaryOp, Reference>> kOperations = {
 };
 constexpr size_t kOperationsOfUint64 = 5;
 
-// Makes the right operand valid: the IR does not define division by zero, divisions that overflow
-// 32 or more bits, or shifts by at least the number of bits.
+// Makes the right operand valid: the IR does not define division by zero, division by -1 in types
+// of 32 or more bits (which may overflow), or shifts by the type's number of bits or more.
 int64_t right_operand(BinaryOp o, int64_t b, Type type) {
   if (o == BinaryOp::Shl || o == BinaryOp::Shr) return b & (type.bits - 1);
   const bool undefined = b == 0 || (b == -1 && type.bits >= 32);

@@ -55,7 +55,7 @@ TEST(Prelude, FloorOperationsOfOtherForms) {
   EXPECT_EQ(build_log(prelude.text()), "");
 }
 
-// Legalization has converted unsigned and narrow operands to other types.
+// Other types are an internal error, since legalization has converted unsigned and narrow operands.
 TEST(Prelude, FloorOperationsOfSignedWideIntegersOnly) {
   Prelude prelude;
   EXPECT_THROW(prelude.floor_operation(BinaryOp::FloorDiv, Type::u(32)), InternalError);

@@ -73,7 +73,7 @@ class PlainStmts : private StmtPrinter {
   PlainExprs& exprs_;
 };
 
-// The lines of the statement, in a kernel's function: indented once.
+// Returns the printed lines of the statement, indented once, as in a kernel's function.
 std::string printed(const Stmt& s, const KernelForm& form) {
   PlainExprs exprs(form);
   return PlainStmts(exprs, form).print(s);
@@ -128,7 +128,8 @@ TEST_F(StmtPrinterTest, LoopsHaveTheirVariablesType) {
             "  }\n");
 }
 
-// The kernel's form decides on hints, not the loop's kind: an extent may be unknown, a body large.
+// The kernel's form, not the loop's kind, decides on the hint, since an `Unrolled` loop may have an
+// unknown extent or a large body.
 TEST_F(StmtPrinterTest, HintsStandInFrontOfLoops) {
   const Stmt loop = make_for(i, make_int(8), ir::LoopKind::Unrolled, one);
   const std::string plain = "  for (int i = 0; i < 8; ++i) {\n    y[0] = 1;\n  }\n";

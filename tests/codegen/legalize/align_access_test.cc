@@ -44,8 +44,8 @@ TEST_F(AlignAccess, LeavesWhatMayBeUnaligned) {
   EXPECT_EQ(index(s, i, 2), "ramp(i, 1, 2)");
 }
 
-// Vectors of three lanes occupy four elements; vectors of 32 bytes exceed the alignment of memory
-// that threads share.
+// Vectors of three lanes stay, since aligned they would occupy four elements. Vectors of 32 bytes
+// stay, since they exceed the alignment of memory that threads share.
 TEST_F(AlignAccess, LeavesOtherVectors) {
   EXPECT_EQ(index(g, i * 8 + 4, 8), "ramp(i * 8 + 4, 1, 8)");
   EXPECT_EQ(index(s, i * 6 + 3, 3), "ramp(i * 6 + 3, 1, 3)");
@@ -92,7 +92,7 @@ TEST_F(AlignAccess, VectorNumbers) {
   EXPECT_EQ(number(s, make_broadcast(i, 4)), "none");
 }
 
-// The array's extent may cut off its last vector.
+// An array of vectors is allocated in whole vectors, even if its extent cuts off the last vector.
 TEST_F(AlignAccess, ExtentsOfVectorArrays) {
   const ir::Buffer six = local("six", kFloat32, 6);
   const Expr k = ir::make_var("k");

@@ -48,7 +48,7 @@ TEST_F(KernelFormOf, ArraysOfVectors) {
   EXPECT_EQ(widths(ir::make_seq({four, put(s, i, ir::make_float(0))})), (Widths{0, 0, 0}));
   EXPECT_EQ(widths(ir::make_seq({four, put_vector(s, i, zeros(4))})), (Widths{0, 0, 0}));
   EXPECT_EQ(widths(put(s, i, at(s, i))), (Widths{0, 0, 0}));
-  // Loads count in values, conditions and indices.
+  // Loads count, too, whether they are in values, conditions or indices.
   EXPECT_EQ(widths(put_vector(g, i * 4, vector_at(s, i * 4, 4))), (Widths{4, 0, 0}));
   EXPECT_EQ(widths(ir::make_seq({four, make_if(at(s, i) < at(l, i), four)})), (Widths{0, 0, 0}));
   EXPECT_EQ(widths(put(g, make_cast(kInt32, lane(vector_at(s, i * 4, 4), 1)), ir::make_float(0))),

@@ -141,7 +141,8 @@ TEST_F(SplitLanes, WidthsOfOtherDialects) {
   EXPECT_EQ(text(3), "y[i] = x[i]\ny[i + 1] = x[i + 1]\ny[i + 2] = x[i + 2]\n");
 }
 
-// Scalar conditions select each lane, or whole vectors if all lanes have the same condition.
+// Without vectors of bools, each lane is selected by a scalar condition. If all lanes have the same
+// condition, whole vectors are selected.
 TEST_F(SplitLanes, WithoutVectorsOfBools) {
   const Dialect plain{.name = "plain"};
   const Expr two = vector_at(x, i, 2), zero = number(0, 2);
@@ -186,7 +187,8 @@ TEST_F(SplitLanes, LaneNumbersOfAnotherType) {
             "y[i] = select(w == int64(0), x[0], x[5])\n");
 }
 
-// Selecting a lane names the variable or texel once per lane; texel sharing makes these one read.
+// To select a lane by a variable number, the result names the vector or the texel once per lane.
+// Then the pass share_texels merges the reads of the texel.
 TEST_F(SplitLanes, ChoosesLanesOfVariablesAndTexels) {
   const Expr v = ir::make_var("v", kFloat32.with_lanes(3));
   EXPECT_EQ(split(make_let(v, vector_at(x, i, 3), put(y, i, make_lane(v, j)))),

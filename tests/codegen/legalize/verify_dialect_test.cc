@@ -168,7 +168,7 @@ TEST_F(VerifyDialect, Conditions) {
   EXPECT_EQ(broken(put_vector(y_, zero_, make_cast(four_->type, less))), "conditions");
 }
 
-// A dialect has vectors of bools as values, or not at all.
+// Vectors of bools are valid in a dialect that has them as values, and invalid in any other.
 TEST_F(VerifyDialect, ConditionsOfOtherLanguages) {
   const Expr narrow = make_binary(BinaryOp::Lt, vector_at(c_, zero_, 4), vector_at(c_, zero_, 4));
   const Expr named = ir::make_var("v", kBool.with_lanes(4));

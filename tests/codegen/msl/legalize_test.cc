@@ -13,7 +13,7 @@
 namespace texloom::codegen::msl {
 namespace {
 
-// Verification is a step of legalize. The targets differ in half arithmetic and SIMD-groups.
+// legalize() also verifies its results. The targets differ in half arithmetic and SIMD-groups.
 TEST(MslLegalize, KeepsWhatProgramsCompute) {
   for (const char* text : {"metal", "metal -msl=3.1 -float16_arithmetic=0 -simd_width=4"}) {
     const ir::Target target = ir::parse_target(text, {});

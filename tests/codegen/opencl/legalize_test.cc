@@ -45,7 +45,8 @@ TEST(Legalize, RefusesBfloat16) {
   EXPECT_EQ(refusal(TestKernel().program(cast)).code, Code::UnsupportedType);
 }
 
-// split_kernels already refuses such a texture with a diagnostic, so here the verifier reports it.
+// split_kernels refuses a texture that a kernel reads and writes, so the verifier reports it as an
+// internal error.
 TEST(Legalize, ReadingAndWritingATextureIsAnInternalError) {
   const ir::Buffer t = texture("t", kFloat32, 4, 4);
   const Expr zero = make_int(0);

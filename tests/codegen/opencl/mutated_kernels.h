@@ -9,8 +9,8 @@ struct MutationCounts {
   int texts = 0;    // the texts that were mutated
   int changes = 0;  // the mutations made until enough texts parsed
   int printed = 0;
-  int refused_by_ir = 0;       // broke a rule of stage Legalized
-  int refused_by_dialect = 0;  // broke only a rule of verify_dialect
+  int refused_by_ir = 0;       // programs that broke a rule of stage Legalized
+  int refused_by_dialect = 0;  // programs that broke only a rule of verify_dialect
 };
 
 // Mutates the texts of the corpus, legalized for OpenCL with and without half arithmetic, until

@@ -117,7 +117,7 @@ TEST(Print, ThreadAxes) {
   EXPECT_NE(head(kernel, body).find("reqd_work_group_size(3, 4, 5)"), std::string::npos);
 }
 
-// Compilers warn about unused variables.
+// An axis that nothing reads gets no variable, since compilers warn about unused variables.
 TEST(Print, ThreadAxesThatNothingReads) {
   TestKernel kernel;
   kernel.axis("threadIdx.x", 3);

@@ -1,4 +1,5 @@
-// Tests vectors of bools: a Select's condition is as wide as its values; all others are bytes.
+// Tests vectors of bools: a Select's condition has elements as wide as those of its values; all
+// other vectors of bools have elements of one byte.
 #include "codegen/opencl/vector_conditions.h"
 
 #include <gtest/gtest.h>
@@ -77,8 +78,8 @@ TEST_F(VectorConditions, OtherSourcesOfBools) {
             "select(p < q, select(a < b, x2(1), x2(0)), select(b < a, x2(1), x2(0))) != x2(0)");
 }
 
-// A scalar condition needs no width, and only the selected operand is evaluated; the operands may
-// be bools.
+// A scalar condition stays scalar, so that only the selected operand is evaluated. The operands may
+// be vectors of bools.
 TEST_F(VectorConditions, ScalarConditionsStay) {
   EXPECT_EQ(condition(kFloat32, p < q), "p < q");
   EXPECT_EQ(condition(kFloat32, make_broadcast(p < q, 2)), "p < q");

@@ -1,5 +1,5 @@
 // The dialect of an invented language that differs from C in everything that a dialect can state.
-// It tests the interface of backends for languages such as LLVM and SPIR-V, before they exist.
+// It tests the interface of backends for LLVM, SPIR-V and the like before such backends exist.
 #pragma once
 
 #include <vector>

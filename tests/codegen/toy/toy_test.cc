@@ -129,7 +129,7 @@ kernel k grid=(1, 1, 1) block=(1, 1, 1)
     program.stage = ir::ProgramStage::Legalized;
     return find_violations(program, toy_dialect({}));
   }();
-  ASSERT_EQ(found.size(), 4U);  // one for each single element
+  ASSERT_EQ(found.size(), 4U);  // one for each access to a single element
   EXPECT_EQ(found[0].rule, DialectRule::Accesses);
   EXPECT_EQ(found[0].problem, "A is accessed by 4 and by 1 elements");
 }
