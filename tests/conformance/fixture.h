@@ -76,7 +76,7 @@ class DeviceFixture : public ::testing::Test {
   bool computes() const { return tested().computes; }
   // Opens the same device again, for this test only.
   std::shared_ptr<Device> open_another(const DeviceOptions& options = {}) const;
-  void use(std::shared_ptr<Device> device);  // replaces the shared one
+  void use(std::shared_ptr<Device> device);  // instead of the shared device
 
   std::shared_ptr<Buffer> make_buffer(std::uint64_t bytes, BufferUsage usage = BufferUsage::All);
   std::shared_ptr<Buffer> make_buffer(std::span<const std::byte> content);

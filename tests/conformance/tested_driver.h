@@ -68,13 +68,13 @@ struct Registration {
   explicit Registration(TestedDriver driver);
 };
 
-// A device under test; `driver` is null if there is none.
+// A device under test; `driver` is null if the device is missing.
 struct TestedDevice {
   const TestedDriver* tested = nullptr;
   std::shared_ptr<Driver> driver;
   std::size_t ordinal = 0;
   std::string label;  // "opencl", the second device "opencl2", …
-  Status missing;     // why there is no device
+  Status missing;     // why the device is missing
 
   std::string described() const;  // "PoCL … (Portable Computing Language)"
   const Exclusion* exclusion_of(std::string_view test) const;

@@ -15,7 +15,7 @@
 
 namespace {
 
-cl_icd_dispatch below;  // what the layer calls
+cl_icd_dispatch below;  // the functions that the layer calls
 cl_icd_dispatch layer;
 std::atomic<bool (*)()> must_not_wait = nullptr;
 std::atomic<int> blocking_calls = 0;

@@ -161,7 +161,7 @@ TEST_P(Updates, TheLaterOneOfTwoCounts) {
   expect_content(buffer, expected);
 }
 
-// A driver may join adjacent updates.
+// Adjacent updates each write their own bytes, even if a driver joins them.
 TEST_P(Updates, ManySmallOnesSideBySide) {
   const Bytes data = random_bytes(600, 6);
   const auto buffer = make_buffer(Bytes(600, kSentinel));

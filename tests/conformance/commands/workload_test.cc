@@ -50,7 +50,7 @@ class Workloads : public DispatchFixture {
     const int width = static_cast<int>(2 * x), height = static_cast<int>(3 * y);
     std::vector<std::int32_t> expected =
         kernels::written_by_index(width, height, static_cast<int>(z));
-    expected.resize(expected.size() + 64, -7);  // what extra groups would overwrite
+    expected.resize(expected.size() + 64, -7);  // extra groups would overwrite these values
     const auto out = make_buffer(bytes_of(std::vector<std::int32_t>(expected.size(), -7)));
     const auto commands = begin();
     TL_ASSERT_OK(dispatch_index(*commands, executable, workload, out, width, height));
@@ -225,7 +225,7 @@ TEST_P(Grids, StayWithTheirEntryPoint) {
   EXPECT_EQ((*made)->entry_points()[1].grid, std::nullopt);
 }
 
-// A dispatch gives a workload, but has no enclosing loops.
+// A grid must not depend on loop variables, since a dispatch has no enclosing loops.
 TEST_P(Grids, OverLoopVariablesAreRefused) {
   EntryPoint entry = kernels::nothing();
   entry.grid = Grid{Size::loop_variable(0), 1, 1};

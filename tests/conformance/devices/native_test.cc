@@ -21,7 +21,7 @@ class NativeRuns : public On<> {
     const std::array constants = {Constant(k)};
     return commands.dispatch(advance_, 0, {8, 1, 1}, bindings, constants);
   }
-  // Fills the first 32 bytes of the first memory and counts its calls.
+  // Returns a function that fills the first 32 bytes of the first memory and counts its own calls.
   EncodeNative fill_with(std::byte value) {
     const EncodeNative fill = computes() ? tested().native_fill(32, value) : EncodeNative();
     return [this, fill](const NativeCommands& commands) {

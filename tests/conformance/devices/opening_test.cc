@@ -75,7 +75,7 @@ TEST_P(Opening, ByAnotherIdNamesThoseThereAre) {
                                is_not_found(info().id)));
 }
 
-// An ordinal is not an id.
+// Opening a device by id does not accept its ordinal.
 TEST_P(Opening, ByIdTakesNoOrdinal) {
   EXPECT_THAT(driver().open_by_id(std::to_string(ordinal())).status(), is_not_found(info().id));
 }

@@ -75,7 +75,7 @@ TEST_P(FirstUse, MayNeverCome) {
   expect_number(x, 5);
 }
 
-// Only the submission still holds the executable.
+// An executable is built even if only the submission still holds it.
 TEST_P(FirstUse, MayComeWhenTheHandleIsReleased) {
   const auto x = number(5);
   const auto go = make_semaphore();

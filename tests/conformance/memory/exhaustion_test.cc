@@ -13,7 +13,7 @@ bool same(const MemoryStatistics& a, const MemoryStatistics& b) {
   return a.kinds == b.kinds && a.imported == b.imported;
 }
 
-// Creates objects of an eighth of the memory on a separate device.
+// Creates objects on a separate device, each of at most an eighth of the device's memory.
 class Exhaustion : public On<> {
  protected:
   void SetUp() override {
@@ -41,7 +41,7 @@ class Exhaustion : public On<> {
     objects_.push_back(std::move(texture));
     return {};
   }
-  // Adds objects until memory runs out; returns that error.
+  // Adds objects until memory runs out, and returns the error of the last object.
   Status exhaust(const std::function<Status()>& add, std::uint64_t at_most = 1000) {
     while (objects_.size() <= at_most) TL_RETURN_IF_ERROR(add());
     return {};
@@ -284,7 +284,7 @@ TEST_P(Pressure, TheWorkspacePoolKeepsWhatIsLent) {
   EXPECT_EQ(objects_.size(), count - 1);
 }
 
-// The caller has released memory that submitted work still uses.
+// An allocation waits for submitted work that still uses memory released by the caller.
 TEST_P(Pressure, WorkUnderWayIsWaitedFor) {
   EXPECT_THAT(exhaust(), is_out_of_memory());
   const auto go = make_semaphore();

@@ -86,7 +86,7 @@ TEST_P(Subspans, AreBoundToKernels) {
   values[2 * step] = 8;
   expect_values(whole, values);
 }
-// Each dispatch reads and writes its own parts of the same two buffers.
+// Dispatches that use disjoint parts of the same two buffers need no barrier.
 TEST_P(Subspans, ThatAreDisjointNeedNoBarrier) {
   const std::uint64_t bytes = std::max<std::uint64_t>(limits().buffer_offset_alignment, 32);
   const auto from = make_buffer(bytes_of(std::vector<std::int32_t>(bytes / 2, 4)));

@@ -59,7 +59,7 @@ TEST(KernelBuilds, ReturnTheErrorOfTheFirstThatFails) {
   TL_EXPECT_OK(build_side_by_side({}, kAlways));
 }
 
-// A hundred builds; those that have begun last until `may_end_` is set.
+// A hundred builds. Each build that has begun lasts until `may_end_` is set.
 class KernelBuildsEnd : public ::testing::Test {
  protected:
   KernelBuildsEnd() {

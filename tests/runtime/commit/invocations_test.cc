@@ -18,7 +18,7 @@ constexpr std::uint64_t kBytes = 64;
 TensorRef tensor(std::uint32_t number) { return {TensorRef::Kind::Temporary, number}; }
 
 // Returns a chain: operator k reads tensor k and writes tensor k + 1. Operators with an encoding
-// are calls, the others kernels.
+// are calls; operators without one are kernels.
 LaunchPlan chain(const std::vector<std::optional<Encoding>>& operators) {
   LaunchPlan plan;
   plan.modules.resize(1);
@@ -60,7 +60,7 @@ constexpr std::optional<Encoding> kPortable = Encoding::Kernels;
 constexpr std::optional<Encoding> kNative = Encoding::Native;
 constexpr std::optional<Encoding> kHost = Encoding::Host;
 
-// Of a network that a library encodes, two custom kernels and a host operator, only the last waits.
+// Only the host operator waits; a library's network and the two custom kernels after it do not.
 TEST(Invocations, ALibraryTwoCustomKernelsAndTheHost) {
   const std::vector<std::optional<Encoding>> operators = {kNative, kPortable, kPortable, kHost};
   const auto list = list_invocations(chain(operators), CommitPolicy::off());

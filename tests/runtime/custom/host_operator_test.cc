@@ -108,7 +108,7 @@ TEST_P(HostOperators, FailThrowAndWait) {
   TL_EXPECT_OK(device_->queue()->wait_idle());
 }
 
-// An operator that forwards its calls to a host operator that it owns.
+// An operator may forward its calls to a host operator that it owns.
 TEST_P(HostOperators, MayBeHeldByAnother) {
   plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
   OperatorInfo info = x_to_y("outer");

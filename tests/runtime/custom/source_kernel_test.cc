@@ -28,7 +28,7 @@ SourceKernel softshrink() {
           .threads = {"x.width", "x.height", "1"}};
 }
 
-// From -6 to 5.5, so that all differences in these tests are exact.
+// Multiples of 0.5 from -6 to 5.5, so that all differences in these tests are exact.
 std::vector<float> inputs() { return numbers(-6, 0.5F); }
 std::vector<float> shrunk(float l) {
   std::vector<float> values = inputs();
@@ -210,7 +210,7 @@ TEST_F(SourceKernels, WithoutThreads) {
   EXPECT_THAT(prepared("x.height * 3000000000"), says("is 6000000000, which 32 bits cannot hold"));
 }
 
-// The body would write past the end of the smaller output.
+// A smaller output is refused, since the body would write past its end.
 TEST_F(SourceKernels, OutputsOfOtherShapes) {
   TensorSpec smaller = buffer_tensor("Y", 4 * sizeof(float));
   smaller.shape = {4};

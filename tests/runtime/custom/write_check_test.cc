@@ -93,7 +93,7 @@ TEST_F(WriteChecks, SkipTheNullEntriesOfATable) {
   EXPECT_THAT(run_writer(0, 5), fails_with(StatusCode::InvalidArgument, "writes \"x\" (X)"));
 }
 
-// A host operator writes into its copy of an argument that it only reads.
+// A host operator is refused if it writes into the copy of an argument that it declares as read.
 TEST_F(WriteChecks, OfHostOperators) {
   call(std::make_shared<HostFunction>(x_to_y("host"),
                                       [](const HostArguments& arguments) {
@@ -107,7 +107,7 @@ TEST_F(WriteChecks, OfHostOperators) {
                          "operator \"test::host\": writes \"x\", which it declares as read"));
 }
 
-// Of a larger texture around a tensor, only the tensor's rectangle may change.
+// In a texture that is larger than its tensor, only the tensor's rectangle may change.
 TEST_F(WriteChecks, OfTheRestOfATexture) {
   plan_.arguments[1] = texture_of_elements("Y");
   table_ = table_of({numbers(0), numbers(0), numbers(0)});

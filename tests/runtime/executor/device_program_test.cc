@@ -144,7 +144,7 @@ Status fail_when_told(const hal::host::WorkGroup&) {
   return Status(StatusCode::DeviceError, "the group fails");
 }
 
-// A run that exceeds the backlog waits, and reports errors of the runs before.
+// A run that exceeds the backlog waits, and reports errors of earlier runs.
 TEST(DeviceProgramPace, ARunThatWaitsTellsTheErrorOfTheOnesBeforeIt) {
   const auto driver = hal::host::create_driver(
       {.threads = 1, .libraries = {{"test", {{"fail_when_told", fail_when_told}}}}});

@@ -1,4 +1,4 @@
-// Tests where barriers are inserted into plans; the fixture of other tests checks their barriers.
+// Tests where barriers are inserted into plans; all tests with device_program_fixture.h check them.
 #include "runtime/executor/plan_barriers.h"
 
 #include <string>

@@ -134,7 +134,7 @@ TEST_F(RecordedRunsTest, RunsWithOtherScalarsAndOrigins) {
   TL_ASSERT_OK(hal::write_texture(*device_, image, {{}, kExtent}, hal::bytes_of(ramp(kCount))));
   for (int round = 0; round < 4; ++round) {
     for (const std::uint32_t x : {0U, 3U}) {
-      for (int factor = 1; factor < 7; ++factor) {  // more than the cached recordings
+      for (int factor = 1; factor < 7; ++factor) {  // more runs than cached recordings
         const BufferBinding y{make_buffer(4)};
         const hal::Constant scalar(static_cast<float>(factor));
         TL_ASSERT_OK(program->run({{TextureBinding{image, {x, 2}}, y}}, {.scalars = {&scalar, 1}}));
@@ -262,7 +262,7 @@ TEST_F(RecordedRunsTest, QueuesDoNotShareMemory) {
   const auto gate = hal::Semaphore::create();
   TL_ASSERT_OK(program->run({{x, y}}, {}, {.waits = {{gate, 1}}}));
   TL_ASSERT_OK(program->run({{x, z}}, {}, {.queue = *other}));
-  TL_ASSERT_OK((*other)->wait_idle());  // while the first queue waits
+  TL_ASSERT_OK((*other)->wait_idle());  // ends while the first queue waits
   TL_ASSERT_OK(gate->signal(1));
   EXPECT_EQ(values_of<float>(y.buffer), ramp(kCount, 2));
   EXPECT_EQ(values_of<float>(z.buffer), ramp(kCount, 2));

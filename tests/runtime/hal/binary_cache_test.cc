@@ -187,7 +187,7 @@ TEST_F(BinaryCacheTest, WhatAnInterruptedProcessLeftIsRemovedLater) {
   EXPECT_TRUE(fs::exists(folder_ / "new.AbCdEf.tltmp"));  // another process may be writing it
 }
 
-// Gives the thread another user's rights while it exists, since root may write anywhere.
+// While an object exists, its thread has another user's rights, since root may write anywhere.
 class NoSuperuser {
  public:
   NoSuperuser() : user_(::setfsuid(65534)) {}
@@ -278,7 +278,7 @@ TEST_F(BinaryCacheTest, ThreadsAndProcessesShareAFolder) {
   EXPECT_LE(bytes, small.max_bytes);
 }
 
-// Sets variables of the environment, null to unset, and restores them at its end.
+// Sets environment variables (null unsets a variable), and restores them in its destructor.
 class Environment {
  public:
   explicit Environment(const std::vector<std::pair<const char*, const char*>>& values) {

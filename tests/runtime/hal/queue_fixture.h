@@ -21,8 +21,8 @@ namespace texloom::hal {
 struct Script {
   std::mutex mutex;
   std::condition_variable changed;
-  bool held = false;     // calls of start block
-  bool running = false;  // started work does not complete
+  bool held = false;     // whether calls of start() block
+  bool running = false;  // started work does not complete yet
   bool waits_natively = false;
   Status start_error, work_error;
   int starts = 0;

@@ -135,8 +135,8 @@ TEST_F(Queues, AHostCallMayReleaseTheQueue) {
 
 class QueuesDeathTest : public Queues {};
 
-// A process exits with live queues: they wait for work that the driver has, but not for work that
-// waits for semaphores, and refuse further work.
+// When a process exits, its live queues wait for work that the driver has, but not for work that
+// waits for semaphores. They refuse further work.
 TEST_F(QueuesDeathTest, TheEndOfTheProcessStopsThem) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto end = [&] {

@@ -129,8 +129,8 @@ TEST_F(NativeWaits, AreTheHostsForHostCalls) {
   EXPECT_TRUE(called);
 }
 
-// The host waits for one of two points, the device for the other. The submission starts once the
-// host's point is reached.
+// The host waits for one of two points, and the device for the other. The submission starts once
+// the host's point is reached.
 TEST_F(NativeWaits, StandBesideWaitsOfTheHost) {
   script_->run(true);
   TL_ASSERT_OK(submit_signal());

@@ -137,7 +137,7 @@ TEST_F(Queues, WhoRunsWorkIsToldItsOwnError) {
   EXPECT_TRUE(queue_->wait_idle().ok());
 }
 
-// A wait for an earlier submission of the same queue needs no host: both are started at once.
+// A wait for an earlier submission of the same queue needs no host: both submissions start at once.
 TEST_F(Queues, WhatAnEarlierSubmissionSignalsIsNotWaitedFor) {
   script_->run(true);
   EXPECT_TRUE(queue_->submit({{}, {commands()}, {{a_, 3}}}).ok());

@@ -220,8 +220,8 @@ TEST_F(WorkspacePools, ThreadsNeverShareAnObject) {
   EXPECT_EQ(pool_.statistics().bytes_held, device_->memory->live);
 }
 
-// On a real device, each round's copies use the same texture, although no round waits for the
-// others.
+// On a real device, each round's copies use the same texture, although no round waits for another
+// round.
 class WorkspacePoolOnOpenCl : public OpenClTest {};
 
 TEST_F(WorkspacePoolOnOpenCl, WorkInFlightSharesATexture) {

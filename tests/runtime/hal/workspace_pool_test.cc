@@ -237,10 +237,10 @@ TEST_F(WorkspacePools, WhatHasBeenIdleForLongIsFreed) {
   pool.acquire(device_->queue(), buffer(400))->release();
   std::this_thread::sleep_for(milliseconds(20));
   EXPECT_EQ(pool.statistics().bytes_held, 400U);
-  // A request that calls the driver frees the idle object, ...
+  // A request that calls the driver frees the idle object.
   const auto lent = pool.acquire(device_->queue(), texture({8, 8}));
   EXPECT_EQ(pool.statistics().bytes_held, 1024U);
-  // ... and so does the release of another object.
+  // The release of another object also frees an idle object.
   auto other = *pool.acquire(device_->queue(), buffer(10));
   pool.acquire(device_->queue(), buffer(400))->release();
   std::this_thread::sleep_for(milliseconds(20));

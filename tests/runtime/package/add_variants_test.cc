@@ -13,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The second variant has a fused node, and an intermediate tensor with a name that the first uses.
+// The second variant has a fused node, and an intermediate tensor with a name that the first
+// variant uses, too.
 TEST(AddVariants, JoinsGraphsThatDifferInside) {
   Package package = example_package(), other = example_package();
   const std::size_t tensors = package.tensors.size(), nodes = package.nodes.size();

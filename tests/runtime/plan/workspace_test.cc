@@ -221,7 +221,7 @@ TEST(Workspace, ExactTexturesHaveImagesOfTheirExtent) {
   EXPECT_FALSE(std::get<TextureStorage>(plan.objects[plan.places[0].object]).exact_extent);
 }
 
-// Memory allocated outside a loop is live during the whole loop, memory allocated inside is not.
+// Memory allocated outside a loop is live during the whole loop, unlike memory allocated inside.
 TEST(Workspace, LoopsUseTheSameMemoryEachTime) {
   const auto plan = planned(plan_of(
       {buffer_tensor("outer", 16), buffer_tensor("A", 16), buffer_tensor("B", 16),

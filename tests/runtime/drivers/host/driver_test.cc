@@ -332,7 +332,7 @@ TEST_P(HostDriverTest, IndirectDispatchReadsItsGroupsWhenItRuns) {
   EXPECT_EQ(values_of<std::uint32_t>(counts), expected);
 }
 
-// A host call runs after the commands before it and before those after it; its error ends the
+// A host call runs at its place between the other commands, and an error of the call ends the
 // submission.
 TEST_P(HostDriverTest, HostCallsRunInOrder) {
   const auto buffer = make_buffer(bytes_of(std::vector<std::uint32_t>{1, 0}));

@@ -1,4 +1,4 @@
-// Kernels that take their buffers and textures in an argument buffer.
+// Tests kernels that take their buffers and textures in an argument buffer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

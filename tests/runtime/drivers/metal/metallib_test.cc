@@ -102,7 +102,7 @@ TEST_F(Metallibs, DoNotHideTheErrorsOfTheirSource) {
   }
 }
 
-// Wrong parameters do not make the driver try the source: they would be wrong there, too.
+// Wrong parameters do not make the driver try the source: they are wrong for the source, too.
 TEST_F(Metallibs, DoNotLeaveTheirPlaceForWrongParameters) {
   ExecutableDesc wrong = desc_of({metallib_, source_});
   wrong.entry_points[0].params.pop_back();

@@ -131,7 +131,7 @@ TEST_P(Profiled, ACommandMayHaveSeveralEncoders) {
   EXPECT_LE(found[0].end, found[1].begin);
 }
 
-// The copy is a kernel and a blit; where encoders sample, each takes a sample at its end.
+// The copy is encoded as a kernel and a blit. If encoders take samples, both take one at their end.
 TEST_P(Profiled, TheFirstEncoderBeginsACommand) {
   constexpr Extent2D kExtent{64, 64};
   constexpr std::uint32_t kPitch = 4 * kExtent.width + 1;  // which blits refuse
@@ -223,7 +223,7 @@ TEST_P(Profiled, CommandBuffersMeasureWhereSamplesAreMissing) {
   EXPECT_EQ(spans().size(), 2U);
 }
 
-// A reused sample buffer still contains the samples of an earlier batch.
+// No sample of an earlier batch is taken, although a reused sample buffer still contains it.
 TEST_P(Profiled, SamplesOfEarlierBatchesAreNotTaken) {
   const auto commands = adds(2);
   TL_ASSERT_OK(device->queue()->run({.commands = {commands}}));

@@ -246,7 +246,7 @@ class RandomRuns : public DeviceTest,
         is_plain ? plain_ : by_address_, is_plain ? 0 : static_cast<std::uint32_t>(which),
         {static_cast<std::uint32_t>(kWords) / kernel.threads, 1, 1}, bindings, constants);
     if (status.code() == StatusCode::Unimplemented || status.code() == StatusCode::InvalidArgument)
-      return;  // a buffer and a view over it, or one slot twice
+      return;  // refused: a buffer with a view over it, or one slot twice
     TL_ASSERT_OK(status);
     to.steps.emplace_back([this, &kernel, uses, k](Model& model, const Table& table) {
       std::vector<Values> values(uses.size());

@@ -131,8 +131,8 @@ TEST_F(NullDriverTest, RefusesWhatIsWrong) {
   EXPECT_TRUE(commands->segments().empty());
 }
 
-// A view and its buffer share memory: a kernel may not write one of them while another argument
-// refers to the other.
+// A view and its buffer share memory: a kernel that writes the view may not use the buffer, and a
+// kernel that writes the buffer may not use the view.
 TEST_F(NullDriverTest, ViewsAndTheirBufferAreOneMemory) {
   const auto made = device_->create_executable(
       {.codes = opencl_c("anything"),

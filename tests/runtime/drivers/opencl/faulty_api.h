@@ -41,7 +41,7 @@ struct Fault {
 // user pointer; thread safe.
 class FaultyApi {
  public:
-  // Returns the table for the driver. `real` must not change while it is used.
+  // Returns the table for the driver. `real` must not change while the table is in use.
   static Api wrap(const Api& real);
 
   static void arm(const Fault& fault) {

@@ -115,7 +115,7 @@ TEST_F(ReplacedCallTest, PartsOfABufferAreReleasedInTheReverseOrderOfTheirCreati
   EXPECT_EQ(released, made);
 }
 
-// The device supports no format.
+// If the device supports no format, textures are unimplemented.
 TEST_F(ReplacedCallTest, FormatsThatTheDeviceLacksAreUnimplemented) {
   open_with([](Api& api) {
     api.clGetSupportedImageFormats = [](cl_context, cl_mem_flags, cl_mem_object_type, cl_uint,

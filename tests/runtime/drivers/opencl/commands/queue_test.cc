@@ -147,7 +147,7 @@ TEST_F(QueueTest, AHostCallThatFailsEndsItsSubmission) {
   EXPECT_EQ(values_of<int>(buffer), std::vector<int>{0});
 }
 
-// One recording gets different memory at each submission; the offsets of table and slot add up.
+// One recording gets different memory at each submission; the offsets of table and slot are added.
 TEST_F(QueueTest, TablesBindAtSubmission) {
   const auto executable = make_executable(kAdvanceSource, advance_entry());
   const std::uint64_t step = device_->info().limits.buffer_offset_alignment;

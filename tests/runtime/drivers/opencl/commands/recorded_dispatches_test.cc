@@ -155,7 +155,7 @@ TEST_F(RecordedDispatchesTest, LaterRunsOnlyEnqueue) {
   };
   const DriverCalls first = run("run 1", 1);
   EXPECT_EQ(first.of({"clCreateKernel"}), dispatches_);
-  EXPECT_EQ(first.of({"clCreateSubBuffer"}), 2);  // shared by the dispatches that use a part
+  EXPECT_EQ(first.of({"clCreateSubBuffer"}), 2);  // shared by all dispatches that use one part
   for (const char* title : {"run 2", "run 3"}) {
     const DriverCalls again = run(title, 1);
     EXPECT_EQ(again.objects_made(), 0);

@@ -71,7 +71,7 @@ class ProgramCacheTest : public OpenClTest {
     device_ = *(*driver)->open(0);
   }
 
-  // Returns the kernel's result for 2.
+  // Returns the kernel's result for the input 2.
   int result_of(const ExecutableDesc& desc) {
     const auto executable = device_->create_executable(desc);
     if (!executable.ok()) {

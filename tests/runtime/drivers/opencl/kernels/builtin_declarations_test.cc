@@ -88,8 +88,8 @@ TEST_F(DeclaredProgramTest, CallsOfAllSignaturesCompileWithoutTheHeader) {
   TL_EXPECT_OK(build(std::string(kCalls) + kEmptyKernel, {std::string(kNoBuiltinHeader)}));
 }
 
-// A function without a declaration of ours makes the driver build with the header, beside which the
-// declarations stand then: the compiler refuses two that differ in their results.
+// If a source calls a function that we do not declare, the driver builds it with the header and our
+// declarations. The compiler then refuses two declarations that differ in their results.
 TEST_F(DeclaredProgramTest, DeclarationsAgreeWithTheHeader) {
   const std::string other = "\n__kernel void other(__global float4* x) { x[0] = dot(x[1], x[2]); }";
   TL_EXPECT_OK(build(declarations_of(kCalls) + kCalls + other + kEmptyKernel));

@@ -1,5 +1,5 @@
-// Tests memory that the host maps, lends or views as an image, as kernels see it; its release; and
-// errors when memory runs out.
+// Tests how kernels see memory that the host maps, lends or views as an image. Tests the release of
+// memory, and the errors when memory runs out.
 #include <array>
 #include <atomic>
 

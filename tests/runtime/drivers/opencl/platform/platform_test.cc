@@ -175,8 +175,8 @@ TEST_F(PlatformTest, ExtensionsAreWholeWords) {
   EXPECT_TRUE((*devices)[0].info->features.float64);
 }
 
-// The extension alone does not promise rounding to nearest; a device that does not answer the query
-// is listed all the same.
+// The extension alone does not promise rounding to nearest, so the driver queries the rounding. A
+// device that does not answer the query is listed, too.
 TEST_F(PlatformTest, HalfArithmeticRoundsToNearest) {
   constexpr cl_device_fp_config kNearest = CL_FP_ROUND_TO_NEAREST | CL_FP_INF_NAN;
   const auto has_arithmetic = [](const std::string& extensions, cl_device_fp_config half) {

@@ -103,9 +103,9 @@ TEST_F(ReplacedCallTest, QuirkUndescribableKernels) {
 
 std::vector<std::string> options_of_builds;
 
-// Programs are built without the compiler's header of built-in functions, unless they call a
-// function for which the driver has no declaration; where the driver does not see the call, they
-// are built twice.
+// Programs are built without the compiler's header of built-in functions. A program that calls a
+// function without a declaration in the driver is built with the header. If the driver does not see
+// that call, it builds the program twice.
 TEST_F(ReplacedCallTest, QuirkSlowBuiltinHeader) {
   open_with([](Api& api) {
     api.clBuildProgram = [](cl_program program, cl_uint count, const cl_device_id* devices,
