@@ -83,7 +83,7 @@ class _Built(BaseException):
 
 @contextlib.contextmanager
 def recorded_builds(*, run: bool) -> Iterator[list[Any]]:
-    """Yield the list of kernels of every function built inside; `run`: also run the functions."""
+    """Yield a list that collects the kernels built in the block; with `run`, they run, too."""
     kernels: list[Any] = []
     build = texloom.building.build
 

@@ -156,7 +156,7 @@ def texture_in_parts_of_half_a_texel() -> None:
 
 @case("TL3007", says="the extent 6 of the axis 'ax1' and ends inside a texel")
 def texture_of_which_a_part_is_computed_by_one_loop() -> None:
-    """Six columns out of eight are read, and no others are copied."""
+    """Only six of the eight columns are read, so only these six are copied."""
     x = te.placeholder((8, 8), name="X")
     y = te.compute((8, 6), lambda i, j: x[i, j] + 1, name="Y")
     s = te.create_schedule(y.op)

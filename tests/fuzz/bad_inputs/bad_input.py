@@ -23,7 +23,7 @@ import numpy as np
 import texloom as tvm
 from texloom import te
 
-# For each function and directive: words, one of which is in every message about it.
+# Every message about a function or directive contains at least one of the words listed here.
 # `layout=` is an argument of several directives.
 DIRECTIVES: dict[str, tuple[str, ...]] = {
     "create_schedule": ("create_schedule",),
@@ -246,7 +246,7 @@ def two_sources() -> tuple:
 
 
 def extern_of(x: te.Tensor) -> te.Tensor:
-    """Return an extern of 8 elements that stores the first one on a thread."""
+    """Return an extern of 8 elements that stores its first element on a thread."""
 
     def body(ins: list, outs: list) -> tvm.tir.Stmt:
         ib = tvm.tir.ir_builder.create()

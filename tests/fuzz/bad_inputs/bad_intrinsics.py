@@ -232,7 +232,7 @@ def inlined_stage_that_an_intrinsic_computes() -> None:
     s[b].compute_inline()  # wrong
 
 
-# -- Loops that compute something else than their intrinsic.
+# -- Loops that compute something other than their intrinsic.
 
 
 @case("TL3033")

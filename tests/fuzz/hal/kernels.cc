@@ -72,7 +72,7 @@ bool advance_model(const Launch& launch) {
   return true;
 }
 
-// Declares no bytes and uses all that are bound.
+// The kernel declares no size for its buffer, so it may use all bytes that are bound.
 Status mark(const WorkGroup& group) {
   const std::uint64_t i = number_of(group);
   const auto x = group.buffer<std::uint32_t>(0);
@@ -215,7 +215,7 @@ bool takes_texture(const TextureParam& param, const Place& place) {
          (param.origin == TextureOrigin::Constants || place.origin == Offset2D{});
 }
 
-// Returns the bytes that a buffer's parameter declares, else all that are bound.
+// Returns the number of bytes that a buffer's parameter declares, or else of all bound bytes.
 std::uint64_t touched_bytes(const KernelParam& param, const Place& place) {
   const std::uint64_t declared = std::get<BufferParam>(param).min_bytes;
   return declared != 0 ? declared : place.buffer()->bytes - place.offset;

@@ -178,7 +178,7 @@ struct QueueModel {
 };
 
 struct ImportModel {
-  std::shared_ptr<Bytes> memory = {};  // larger than the import, to align it
+  std::shared_ptr<Bytes> memory = {};  // larger than the import, so that the import can be aligned
   std::shared_ptr<std::atomic<int>> released = std::make_shared<std::atomic<int>>(0);
 };
 

@@ -44,7 +44,7 @@ class SharedObjects {
   };
 
   std::shared_ptr<Buffer> source_, target_, mapped_;
-  // Reusable. It increments a count, so that the order of queues does not matter.
+  // A reusable command buffer that increments a count, so that the order of queues does not matter.
   std::shared_ptr<CommandBuffer> counting_;
   std::shared_ptr<Semaphore> semaphore_ = Semaphore::create();
   std::atomic<std::uint64_t> next_value_ = 1;

@@ -1,9 +1,9 @@
 // A sequence of random calls: its objects, and a model of the state of each.
 //
-// The model is sequential: it runs a submission as soon as everything that it waits for is reached,
-// while the device works asynchronously. So a sequence gives two queues work on the same memory
-// only if a semaphore orders the work, and inspects memory and queue-signaled semaphores only after
-// settle().
+// The model is sequential: it runs a submission as soon as all points that the submission waits for
+// are reached, while the device works asynchronously. So a sequence gives two queues work on the
+// same memory only if a semaphore orders the work. It inspects memory and queue-signaled semaphores
+// only after settle().
 #pragma once
 
 #include <atomic>
@@ -29,9 +29,10 @@ inline constexpr std::chrono::microseconds kImpatience(200);
 
 // The devices that sequences run on.
 struct Devices {
-  bool computes = true;       // false for the driver `null`
-  bool native_waits = false;  // with `null`: work that waits for a failure may have started
-  bool shared = false;        // by several threads: then counts are not checked
+  bool computes = true;  // false for the driver `null`
+  // Whether the driver `null` leaves waits to the device: work may then start before a wait fails.
+  bool native_waits = false;
+  bool shared = false;  // whether several threads use the device; then counts are not checked
   std::shared_ptr<Device> device = {};
   std::shared_ptr<Device> other = {};
 };
@@ -93,7 +94,7 @@ class World {
   void settle();
   // Settles if work that uses the memory may be running.
   void settle_for(const Memory& memory);
-  // Makes a released queue run what it can and fail the rest.
+  // Makes a released queue run the submissions that can run, and fail all other submissions.
   void stop(QueueModel& queue);
   void release_leases(const QueueModel& queue);
   // Compares every object with the model, once settled.

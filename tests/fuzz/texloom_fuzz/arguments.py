@@ -67,8 +67,8 @@ def arguments(rng: random.Random, script: Script, computation: Computation) -> l
 def is_stored_whole(computation: Computation, stage: Stage) -> bool:
     """Whether an attached tensor may be an argument.
 
-    It may if its reader needs every element; otherwise, part of the array would stay unset. A stage
-    that is computed ahead of its reader may not.
+    It may be one if its reader needs every element; otherwise, part of the array would stay unset.
+    A stage that is computed ahead of its reader may not be an argument.
     """
     readers = computation.readers_of(stage)
     if len(readers) != 1 or not stage.read_whole or stage.ahead or readers[0].conditional:

@@ -75,7 +75,7 @@ class Caches:
         stage.tile = replace(stage.tile, intrinsic="", reduction=())
 
     def cache_write(self, stage: Stage, shape: Shape) -> Stage:
-        """Add and return a stage that computes the values, which the old stage only stores.
+        """Add and return a stage that computes the values; the old stage then only stores them.
 
         The new stage has axes of these extents.
         """

@@ -16,8 +16,8 @@ from .outside_reads import may_read_outside, note
 from .placement import Placement
 from .script import Script
 
-# Share of programs whose text is mutated, most of which are refused; and the share for programs
-# with tensor intrinsics, whose loops must match the statement.
+# The share of programs whose text is mutated (most of these are refused), and the share for
+# programs with tensor intrinsics, whose loops must match the statement.
 CHANGED, CHANGED_TILES = 0.12, 0.4
 
 
@@ -29,7 +29,7 @@ class Case:
     script: str
     text: str
     features: set[str] = field(default_factory=set)
-    may_read_outside: bool = False  # the compiler may refuse such a read (TL3020)
+    may_read_outside: bool = False  # the compiler may refuse the program for such a read (TL3020)
 
     @property
     def copies(self) -> bool:

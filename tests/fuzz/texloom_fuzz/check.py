@@ -197,8 +197,8 @@ def with_half_arithmetic(text: str, there: bool) -> str:
 def for_metal(text: str, device: Device) -> str:
     """Return the program's text for a Metal device; other presets than Metal's are dropped.
 
-    Always the same quarter of the programs takes its arguments in an argument buffer, and the same
-    half relies on the width of SIMD-groups, if the device's target states it.
+    A fixed quarter of the programs takes its arguments in an argument buffer. If the device's
+    target states the width of SIMD-groups, a fixed half of the programs relies on this width.
     """
     number = zlib.crc32(text.encode())
     chosen = ["-argument_buffers=1", "-max_buffers=1"] if number % 4 == 0 else []

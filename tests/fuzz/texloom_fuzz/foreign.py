@@ -17,7 +17,7 @@ class ForeignStatements:
         self.reads = [f"x{n}" for n in range(len(writer.kind.operands))]
 
     def write(self) -> None:
-        """Return the text, and the statements that call its macros."""
+        """Write the C text with the macros, and a function that returns the statements."""
         w = self.writer
         w.c.feature("intrinsic of a foreign function")
         kinds = ["all"]
@@ -40,7 +40,7 @@ class ForeignStatements:
         w.add(f"body_{w.var} = lambda ins, outs, sp=(): [{made}]")
 
     def define(self, kind: str) -> None:
-        """Return a macro: loops over the tile, with names that do not clash with a caller's."""
+        """Write a macro: loops over the tile, with names that do not clash with a caller's."""
         w = self.writer
         places = self.places()[:1] if kind == "start" else self.places()
         parameters = [name for name, _ in places]
@@ -69,7 +69,7 @@ class ForeignStatements:
         w.add(f"{'}' * len(w.kind.data)}}} while (0)")
 
     def places(self) -> list[tuple[str, tuple[str, ...]]]:
-        """Return the axes of the result and of the operands."""
+        """Return the names and axes of the result and of the operands."""
         operands = zip(self.reads, self.writer.kind.operands, strict=True)
         return [("y", self.writer.kind.data), *((x, o.axes) for x, o in operands)]
 
@@ -80,14 +80,14 @@ class ForeignStatements:
         return f"  for (int {i} = 0; {i} < {w.tile[axis]}; ++{i})"
 
     def element(self, pointer: str, axes: tuple[str, ...], shift: int = 0) -> str:
-        """Return the offset of an element from the pointer."""
+        """Return the C expression for an element of the tile at the pointer."""
         *rows, column = (f"{self.writer.var}_{axis}" for axis in axes)
         place = f"{rows[0]} * ({pointer}_row) + {column}" if rows else column
         return f"({pointer})[{place} + {shift}]"
 
     @property
     def maximum(self) -> str:
-        """Return the OpenCL C function."""
+        """Return the name of OpenCL C's function for a maximum."""
         return "fmax" if self.writer.dtype.startswith("float") else "max"
 
     def first(self) -> str:

@@ -28,7 +28,7 @@ class Operand:
 
     axes: tuple[str, ...]
     outer: tuple[str, ...] = ()
-    shifts: tuple[int, ...] = (0,)  # along the last axis; one read per shift
+    shifts: tuple[int, ...] = (0,)  # offsets along the last axis; one read per shift
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class IntrinsicWriter:
     def __init__(self, c: Computation) -> None:
         rng = c.rng
         self.c, self.add = c, c.script.add
-        self.called = rng.random() < 0.3  # by the compute; otherwise a schedule may tensorize it
+        self.called = rng.random() < 0.3  # by the compute; if not, a schedule may tensorize it
         self.kind = kind = rng.choice(KINDS)
         self.dtype = rng.choice(TYPES)
         self.reduced = ("k",) if kind.reducer else ()

@@ -23,7 +23,7 @@ class LateDirectives:
         self.rng = rng
         self.script = script
         self.computation = computation
-        self.threads = threads  # of each kernel, by its root stage
+        self.threads = threads  # by root stage of a kernel: the extent of each thread axis
 
     def feature(self, name: str) -> None:
         """Record a feature."""
@@ -111,7 +111,7 @@ class LateDirectives:
             stage.ahead = True
             self.feature("pipeline")
             few = loop.extent is not None and loop.extent <= 6
-            if few and self.rng.random() < 0.4:  # the last iterations fetch nothing
+            if few and self.rng.random() < 0.4:  # if unrolled, the last iterations fetch nothing
                 host.loops.annotate(loop, "unroll")
                 self.feature("pipeline of an unrolled loop")
 

@@ -34,7 +34,7 @@ def random_axes(rng: random.Random, shape: Shape) -> list[str]:
 
 
 def random_texel_axes(rng: random.Random, shape: Shape) -> list[str]:
-    """Axes of rows, a separator, axes of columns, and lanes."""
+    """Return axes of rows, a separator, axes of columns, and lanes."""
     axes = [f"i{n}" for n in range(len(shape))]
     lane = rng.choice([n for n, length in enumerate(shape) if length.most >= 4])
     axes[lane] = f"i{lane} // 4"
@@ -44,7 +44,7 @@ def random_texel_axes(rng: random.Random, shape: Shape) -> list[str]:
 
 
 def transform(script: Script, stage: Stage, axes: list[str]) -> None:
-    """Replace the stage's axes by `axes`, which are made from them."""
+    """Replace the stage's axes by `axes`, which are expressions of the old axes."""
     names = ", ".join(f"i{n}" for n in range(len(stage.shape)))
     script.add(f"s[{stage.var}].transform_layout(lambda {names}: [{', '.join(axes)}])")
     script.features.add("transform_layout")

@@ -68,7 +68,7 @@ class StageLoops:
         texture: bool = False,
         exact: bool = True,
     ) -> StageLoops:
-        """Writes the line that names the stage's axes."""
+        """Write the lines that name the stage's axes; return their loops."""
         loops = [loop_of(script.name(f"{stem}{i}"), n) for i, n in enumerate(extents)]
         for each in loops:
             each.exact = exact

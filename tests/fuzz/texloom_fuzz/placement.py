@@ -21,7 +21,7 @@ class Placement:
         self.rng = rng
         self.script = script
         self.computation = computation
-        self.threads: dict[Stage, dict[str, int]] = {}  # of each kernel, by its root stage
+        self.threads: dict[Stage, dict[str, int]] = {}  # extents of axes, by root stage
         self.reductions = SharedReductions(rng, script, self.threads)
 
     def feature(self, name: str) -> None:
@@ -181,7 +181,7 @@ class Placement:
         leave_tile(self.script, stage)
 
     def take_new_axes(self, stage: Stage) -> None:
-        """Return loops over the axes made by transform_layout, whose extents are unknown."""
+        """Use loops over the axes made by transform_layout, whose extents are unknown."""
         names = [self.script.name(f"{stage.var.lower()}t") for _ in range(stage.transformed)]
         leaves = f"s[{stage.var}].leaf_iter_vars"
         self.script.add(f"{', '.join(names)}, = list({leaves})[:{len(names)}]")
@@ -222,7 +222,7 @@ class Placement:
         self.annotate(stage)
 
     def bind_to_own_threads(self, stage: Stage) -> None:
-        """Bind loops of a local stage; each thread computes all of its local memory regardless."""
+        """Bind loops of a local stage; each thread still computes all of its own local memory."""
         loops = [each for each in stage.loops.free() if not each.reduction]
         if loops:
             loop = self.rng.choice(loops)
@@ -286,7 +286,7 @@ def same(a: tuple[Stage, Loop], b: tuple[Stage, Loop]) -> bool:
 
 
 def leave_tile(script: Script, stage: Stage) -> None:
-    """Split the tile of a tensor intrinsic off the loops; the outer ones remain for directives."""
+    """Split the tile of a tensor intrinsic off the loops; the outer loops remain for directives."""
     loops, tile = stage.loops, stage.tile
     if tile is None or tile.called:
         return

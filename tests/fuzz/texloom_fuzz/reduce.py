@@ -135,7 +135,7 @@ def with_param(head: list[str], name: str) -> list[str]:
 
 
 def without_stages(text: str) -> Iterator[str]:
-    """Yield texts with an input in place of a computation, without stages that nothing reads."""
+    """Yield texts with an input in place of a computation, and texts without one of the stages."""
     head, operations = parts_of(text)
     for n, lines in enumerate(operations):
         before, after = operations[:n], operations[n + 1 :]

@@ -20,7 +20,7 @@ class ScanSchedule:
 
     def __init__(self, rng: random.Random, script: Script, scan: Scan, *, whole: bool) -> None:
         self.rng, self.script, self.scan = rng, script, scan
-        self.whole = whole  # the whole result is needed
+        self.whole = whole  # whether the whole result is needed
         self.blocks = rng.random() < 0.5
         self.threads = rng.choice([1, 2, 3, 4, 8])
         # The tag for the columns that remain after the threads along x are bound.
@@ -156,7 +156,7 @@ class ScanSchedule:
             add(f"{last} = {stage}.fuse({', '.join(axes)})")
         outer, inner = name(f"{last}o"), name(f"{last}i")
         add(f"{outer}, {inner} = {stage}.split({last}, factor={self.threads})")
-        if self.rest == "threadIdx.y":  # with a constant extent, for any part of a row
+        if self.rest == "threadIdx.y":  # nparts makes the extent constant for any part of a row
             whole, outer = outer, name(f"{last}y")
             add(f"{outer}, _ = {stage}.split({whole}, nparts=2)")
         if self.rest:

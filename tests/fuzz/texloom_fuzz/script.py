@@ -23,7 +23,7 @@ class Script:
         self.calls: list[dict[str, int]] = [{}]
         # The compiler may refuse the program because it would read outside of a tensor (TL3020).
         self.may_read_outside = False
-        self.keeps_order = True  # every sum keeps its order, so that no schedule may change a bit
+        self.keeps_order = True  # if every sum keeps its order, no schedule may change a bit
         self._names: Counter[str] = Counter()
 
     def add(self, text: str) -> None:

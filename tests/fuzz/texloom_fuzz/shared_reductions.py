@@ -18,7 +18,7 @@ class SharedReductions:
     ) -> None:
         self.rng = rng
         self.script = script
-        self.threads = threads  # of each kernel, by its root stage; 0 means unknown
+        self.threads = threads  # by root stage of a kernel: the extent of each thread axis, or 0
 
     def feature(self, name: str) -> None:
         """Record a feature."""
@@ -137,7 +137,7 @@ def may_have_rows_of_blocks(stage: Stage) -> bool:
 def guards_of(stage: Stage) -> list[str]:
     """Return conditions on blocks and threads that hold for all elements of the stage.
 
-    They repeat the guards of split loops that are both bound.
+    They repeat the guards of splits whose two parts are bound to a block axis and a thread axis.
     """
     tags = {loop.name: loop.tag for _, loop in stage.path()}
     guards = []

@@ -16,8 +16,8 @@ class Tile:
     data: tuple[int, ...]
     reduction: tuple[int, ...]
     intrinsic: str  # the intrinsic's variable; empty if the tile's loops remain
-    called: bool  # called by the compute, whose axes are those of tiles
-    text: str = ""  # the variable of the C text with its statement
+    called: bool  # by the compute, whose axes are then those of tiles
+    text: str = ""  # the variable of the C text with the intrinsic's statement
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Part:
 
     var: str
     columns: Shape  # the shape without the rows
-    reads: list[str]  # states, and the source
+    reads: list[str]  # the states and the source that it reads
     reductions: list[Extent] = field(default_factory=list)
 
 
@@ -66,17 +66,17 @@ class Stage:
     is_output: bool = False
     is_cache: bool = False
     is_extern: bool = False  # computed by a statement, which binds its own threads
-    scan: Scan | None = None  # the scan that computes it
+    scan: Scan | None = None  # the scan that computes the tensor
     tile: Tile | None = None
     row_major: bool = False  # an intrinsic relies on this layout
     read_whole: bool = False  # every element is read, by a reader that must not be inlined
     conditional: bool = False  # a reduction that leaves steps out
     factored: bool = False  # combines the partial results of rfactor
     several: bool = False  # one of several outputs of an operation
-    line: int = -1  # of the cache's directive in the script, with {scope} in it
-    narrow: bool = False  # a cache_write: local or shared only
-    scope: str = ""  # of a root stage
-    bound_scope: str = ""  # given by binds=
+    line: int = -1  # the script's line with the cache's directive and {scope}
+    narrow: bool = False  # a cache_write, whose scope must be local or shared
+    scope: str = ""  # the memory scope of a root stage
+    bound_scope: str = ""  # the memory scope that binds= gives
     inlined: bool = False
     transformed: int = 0  # number of axes that transform_layout made; 0 without it
     host: Stage | None = None

@@ -73,8 +73,8 @@ class Values:
     def gather(self, source: Stage, by: Stage, axes: list[Axis], cast: str) -> Value:
         """Read an element whose index is a value of another tensor.
 
-        The index is defined at all points, also where nothing is computed: it is read along axes
-        that are not larger than what their readers need.
+        The index is defined at all points, even where nothing is computed, because the other tensor
+        is read along axes that are not larger than their readers need.
         """
         wide = self.rng.choice(["int32", "int64"])
         inside = [a for a in axes if a.whole in (None, a.extent)]

@@ -136,7 +136,7 @@ std::vector<std::shared_ptr<CommandsModel>> draw_commands(World& world) {
   return drawn;
 }
 
-// Waits for a value that a queue signals only if a submission has promised it, so every wait ends.
+// Waits for a queue's signal only if a submission has promised the value, so every wait ends.
 void draw_waits(World& world, const QueueModel& queue, SubmissionDraw& draw, std::string& text) {
   for (std::uint64_t count = world.random.chance(40) ? world.random.below(3) : 0; count > 0;
        --count) {

@@ -153,7 +153,7 @@ void release(World& world, LeaseModel<Object>& lease) {
       break;
     }
     default: {
-      // Any queue may take the lease: so the earlier uses must be complete.
+      // Any queue may take the lease, so its earlier uses must be complete.
       world.settle();
       const QueueModel& queue = *world.random.pick(world.queues);
       world.call("{}.release({})", lease.name, queue.name);
