@@ -181,7 +181,7 @@ Stmt loop_over(const Leaves& l, const Expr& v, const Expr& inner) {
   return make_for(v, l.n, LoopKind::Serial, make_if(l.p, make_store(l.a, {inner, l.j}, l.x)));
 }
 
-// Variables defined inside a statement only have to correspond; all others must be the same.
+// Variables defined inside a statement only have to correspond; free variables must be the same.
 TEST(EqualStatements, UpToTheirOwnVariables) {
   const Leaves l;
   const Expr v = make_var("v"), w = make_var("w");
@@ -295,7 +295,7 @@ TEST(EqualPrograms, UpToWhatTheyDefine) {
   EXPECT_FALSE(equal(without, p));
 }
 
-// Each reduction has its own axes and reducer.
+// Reductions can be equal although each has its own axes and its own reducer.
 TEST(Equal, OfReductionsUpToTheirOwnVariables) {
   const Leaves l;
   const auto sum_of = [&](int64_t extent, const auto& body) {

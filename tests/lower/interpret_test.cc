@@ -37,7 +37,7 @@ void bind_all(Te& te, const Tensor& tensor, int64_t threads, size_t axes) {
   te.bind(tensor, inner, "threadIdx.x");
 }
 
-// -- One input, plus one.
+// -- Schedules of B = A + 1.
 
 // The README's example: a texture cache and a thread per texel.
 TEST(InterpretStages, TextureCache) {

@@ -58,7 +58,7 @@ inline std::string problems(const Lowering& lowering, const std::vector<Values>&
   if (!text.empty()) text = "unscheduled: " + text;
   expect_te_round_trip(lowering, {.locations = true});
   const Lowering last = lower(lowering, [&](const Pass& pass, const Lowering& at) {
-    const bool is_step = pass.run != nullptr;  // a group's row has no function
+    const bool is_step = pass.run != nullptr;  // the pipeline's row for a group has no function
     const bool has_barriers = !pass.name.starts_with("split_kernels");
     if (pass.out == ir::ProgramStage::Te || !is_step || !has_barriers) return;
     const std::string wrong = problem(at.program, inputs, expected);

@@ -37,7 +37,8 @@ TEST_F(Pipeline, StagesFollowOneAnother) {
   EXPECT_EQ(stage, ProgramStage::Kernels);
 }
 
-// A row has a function or a group of steps; each step's name starts with its group's name.
+// A row of the pipeline has a function or a group of steps; the name of each step starts with the
+// group's name.
 TEST_F(Pipeline, RowsAreNamed) {
   std::set<std::string_view> names;
   for (const Pass& pass : pipeline()) {

@@ -139,7 +139,7 @@ TEST(Dump, OfWhatTheVerifierFinds) {
   EXPECT_EQ(at_the_end.options[0], "--pass=prepare_schedule,check_schedule,build_loops,broken");
 }
 
-// build_loops without the passes before it fails if an argument is missing.
+// Without the passes before it, build_loops fails if an argument is missing.
 TEST(Dump, ShowsTheFailureAgain) {
   const Dump dump = dump_of([] {
     Lowering lowering = lower::parse_lowering(kSchedule, "s.tl");

@@ -1,4 +1,4 @@
-// Expected and unexpected findings.
+// Tests expected and unexpected findings.
 #include "apps/texloom-opt/findings.h"
 
 #include <gmock/gmock.h>

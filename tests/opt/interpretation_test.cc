@@ -1,4 +1,4 @@
-// The inputs that --interpret gives a program, and its report of the results.
+// Tests the inputs that --interpret gives a program, and the report of the results.
 #include "apps/texloom-opt/interpretation.h"
 
 #include <gmock/gmock.h>

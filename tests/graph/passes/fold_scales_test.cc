@@ -1,4 +1,4 @@
-// Tests the weights into which factors are folded; tests/python/onnx has the other forms.
+// Tests the weights into which factors are folded; tests/python/onnx tests the other forms.
 #include "graph/passes/fold_scales.h"
 
 #include <gtest/gtest.h>

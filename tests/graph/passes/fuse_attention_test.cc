@@ -1,4 +1,4 @@
-// Tests how attention's scale is found; tests/lit has the other forms of attention.
+// Tests how attention's scale is found; tests/lit tests the other forms of attention.
 #include "graph/passes/fuse_attention.h"
 
 #include <gtest/gtest.h>

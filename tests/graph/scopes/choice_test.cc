@@ -20,8 +20,8 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 // if the tensors that are live at a node, from first to last use, exceed a limit.
 double priced(const ChoiceProblem& problem, const Options& options) {
   double cost = 0;
-  std::map<StoredTensor, std::vector<std::size_t>> used;  // by which nodes
-  std::map<std::size_t, std::set<std::size_t>> written;   // the storages of a tensor
+  std::map<StoredTensor, std::vector<std::size_t>> used;  // the nodes that use it
+  std::map<std::size_t, std::set<std::size_t>> written;   // by tensor: its storages
   for (std::size_t n = 0; n < options.size(); ++n) {
     const ChoiceOption& option = problem.nodes[n][options[n]];
     cost += option.cost;

@@ -25,7 +25,7 @@ TensorId add_input(Graph& graph, const Shape& shape = {16, 16, 4}) {
   return graph.add_input("x", ir::kFloat32, shape);
 }
 
-// The cost source says: a node costs 100 over buffers, and `texture` otherwise; a conversion 1.
+// A node over buffers costs 100, any other node costs `texture`, and a conversion costs 1.
 GraphOptions with_costs(double texture) {
   GraphOptions options;
   options.costs = [=](const SiteFacts& facts) {
@@ -78,7 +78,7 @@ TEST(Decide, TexturesThatNodesNeedStay) {
   EXPECT_EQ(made.summary.small_gain, std::nullopt);
 }
 
-// With buffers around it, the middle's texture would need two conversions, and more memory.
+// Between buffers, the texture of the middle node would need two conversions, and more memory.
 TEST(Decide, TexturesStayIfBuffersExceedTheLimitOfMemory) {
   const Graph graph = chain(kEither, kTexture, kEither);
   GraphOptions options = with_costs(100);

@@ -60,7 +60,7 @@ TEST(Images, ATensorLeavesAnImageThatIsNotWorthIt) {
   GraphOptions options = with_free_conversions();
   const CompiledGraph all = compile_graph(graph, options);
   EXPECT_TRUE(all.summary.in_buffers.empty()) << to_string(all.summary);
-  options.model.bytes_per_ns = 100;  // so that a texel is worth something
+  options.model.bytes_per_ns = 100;  // so that moving texels takes time
   options.model.start_ns = 0;
   const CompiledGraph fewer = compile_graph(graph, options);
   EXPECT_FALSE(fewer.summary.in_buffers.empty()) << to_string(fewer.summary);

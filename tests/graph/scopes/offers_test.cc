@@ -1,4 +1,4 @@
-// Tests how many storages the nodes of a graph may want a tensor in.
+// Tests the limit on the number of storages in which nodes may want one tensor.
 #include "graph/scopes/offers.h"
 
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-// Tests that layouts are folded as the planner of textures folds.
+// Tests that layouts are folded in the same way as by the planner of textures (plan/textures).
 #include "graph/scopes/planes.h"
 
 #include <gtest/gtest.h>

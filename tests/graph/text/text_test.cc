@@ -1,4 +1,4 @@
-// Tests that graphs print, parse, and print the same; and errors in their texts.
+// Tests that a printed graph parses and prints the same text, and errors in the texts of graphs.
 #include "graph/text/text.h"
 
 #include <gtest/gtest.h>

@@ -122,7 +122,8 @@ TEST_F(BoundsTest, Operations) {
   EXPECT_EQ(of(floordiv(max(u, j), 2)), (Interval{0, kNone}));
   EXPECT_EQ(of(floordiv(min(u, j), 2)), (Interval{-kNone, 2}));
   EXPECT_EQ(of(floormod(u, 4)), (Interval{0, 3}));
-  // If the operand stays between two multiples of the divisor, the remainder's interval is as long.
+  // If the operand stays between two multiples of the divisor, the remainder's interval is as long
+  // as the operand's.
   EXPECT_EQ(of(floormod(variable(5, 7), 4)), (Interval{1, 3}));
   EXPECT_EQ(of(floormod(variable(-3, -2), 4)), (Interval{1, 2}));
   // Truncating division rounds toward zero; remainders have the sign of the dividend.

@@ -1,4 +1,4 @@
-// Proofs about minima, selects and divisions.
+// Tests proofs about minima, selects and divisions.
 #include "ir/arith/order.h"
 
 #include <gtest/gtest.h>

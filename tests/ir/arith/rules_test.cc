@@ -39,7 +39,7 @@ class Instance {
 
   std::optional<int64_t> number(const Term& t) const { return number(TermView(t)); }
 
-  // Null if the value of a number in the term is unknown.
+  // Returns the term as an expression, or null if the value of a number in the term is unknown.
   Expr build(TermView t, bool as_bool = false) const {
     const auto child = [&](int number, bool is_bool) { return build(t.child(number), is_bool); };
     if (is_number(t)) {
@@ -151,7 +151,7 @@ TEST(Rules, DoNotOverflow) {
       for (int s = 0; s < 8; ++s) {
         const Values& values = instance.draw_values();
         const auto expected = evaluate(pattern, values, std::numeric_limits<int32_t>::max());
-        // The rule does not apply to terms that the pattern adds in another order.
+        // The rule promises nothing if `before` adds the terms in an order that overflows.
         if (!expected || evaluate_wrapping(before, values) != expected) continue;
         ++compared;
         ASSERT_EQ(evaluate_wrapping(after, values), expected) << to_string(rule) << "\n"

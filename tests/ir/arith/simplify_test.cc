@@ -203,7 +203,8 @@ TEST_F(SimplifyTest, Comparisons) {
   using Op = BinaryOp;
   const struct {
     Op op;
-    int64_t yes, no, open;  // constants on the right of i4 in 0..3
+    // Right operands that make the comparison true, false and undecided, since i4 is in 0..3.
+    int64_t yes, no, open;
   } rows[] = {{Op::Lt, 4, 0, 3}, {Op::Le, 3, -1, 2}, {Op::Gt, -1, 3, 0}, {Op::Ge, 0, 4, 1}};
   for (const auto& row : rows) {
     EXPECT_EQ(compare(row.op, i4, row.yes), "true") << spelling(row.op);
@@ -391,7 +392,7 @@ TEST_F(SimplifyTest, ConstantDifferences) {
   EXPECT_EQ(constant_difference(make_int(3), make_int(1), ranges_), 2);
 }
 
-// 2^60 paths lead through 60 nodes.
+// 60 nodes form 2^60 paths, but each node is simplified once.
 TEST_F(SimplifyTest, SharedPartsOnce) {
   Expr sum = make_var("l", kInt64);
   for (int n = 0; n < 60; ++n) sum = sum + sum;

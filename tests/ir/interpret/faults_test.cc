@@ -1,5 +1,5 @@
-// Each kind of report: the smallest program that has the fault, and a similar program that does
-// not.
+// Tests each kind of report on the smallest program that has the fault, and on a similar program
+// without the fault.
 #include "tests/ir/interpret/faults.h"
 
 #include "ir/interpret/interpret.h"
@@ -24,7 +24,7 @@ TEST_F(Faults, SharedRace) {
   EXPECT_THAT(run(make_allocate(s, make_seq({write, make_barrier(), read}))), IsEmpty());
 }
 
-// The loop has no barrier at the end of an iteration.
+// In a loop without a barrier at its end, an iteration races with the next iteration.
 TEST_F(Faults, RaceWithTheNextIteration) {
   const Stmt write = put_at(3, s, tx, read_at(2, a, tx));
   const Stmt read = put_at(5, y, tx, read_at(4, s, next()));
@@ -108,7 +108,7 @@ TEST_F(Faults, TwoBarriers) {
                           "another barrier"));
 }
 
-// There is one barrier, but thread 1 skips it in the first iteration.
+// A barrier that thread 1 skips in the first iteration diverges, although every thread reaches it.
 TEST_F(Faults, BarrierInAnotherIteration) {
   const Expr skipped =
       make_binary(BinaryOp::Eq, tx, make_int(1)) && make_binary(BinaryOp::Eq, i, make_int(0));
@@ -158,7 +158,7 @@ TEST_F(Faults, StoreOneTexelTooFar) {
                           "y=0 lies outside the image of 4 x 1 texels"));
 }
 
-// The texel is inside the image, but belongs to another tensor.
+// A store to a texel of another tensor is a fault, although the texel is inside the image.
 TEST_F(Faults, StoreIntoAnotherRectangle) {
   Memory& both = image(kFloat32, 4, 3);
   const Layout row = texture_layout({1, 4, 4}, TextureRule::Activation);

@@ -1,4 +1,4 @@
-// Arrays and images, and the places of tensors in them.
+// Tests arrays and images, and the places of tensors in them.
 #include "ir/interpret/memory.h"
 
 #include <gtest/gtest.h>

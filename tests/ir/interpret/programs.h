@@ -19,7 +19,7 @@ using Texts = std::vector<std::string>;
 inline SourceLocation line(int number) { return SourceLocation::make("k.py", number); }
 
 // Runs statements as a kernel called "k", or as a program of an earlier stage. `values` initializes
-// the first elements of a parameter; the others count as never written.
+// the first elements of a parameter; its other elements count as never written.
 class InterpretTest : public ::testing::Test {
  protected:
   Expr bx = make_var("bx"), tx = make_var("tx"), i = make_var("i");

@@ -62,7 +62,7 @@ TEST_F(Histories, ReadersOfEarlierIntervals) {
 TEST_F(Histories, NothingOrdersBlocks) {
   EXPECT_FALSE(read(by(0, 0, 0)));
   EXPECT_FALSE(read(by(0, 5, 1)));
-  EXPECT_TRUE(write(by(0, 5, 1)));  // block 0 has read
+  EXPECT_TRUE(write(by(0, 5, 1)));  // conflicts with the read by block 0
   EXPECT_TRUE(read(by(0, 9, 2)));
 }
 

@@ -1,4 +1,4 @@
-// Arithmetic of single elements in their types.
+// Tests the arithmetic of single elements in their types.
 #include "ir/interpret/value.h"
 
 #include <gtest/gtest.h>
@@ -186,7 +186,7 @@ TEST(Scalars, FmaRoundsOnce) {
   EXPECT_EQ(fma(kHalf, 3, 683, 0), 2048);
   EXPECT_EQ(fma(kHalf, 3, 683, std::ldexp(1.0, -24)), 2050);
   EXPECT_EQ(fma(kHalf, 3, 683, -std::ldexp(1.0, -24)), 2048);
-  // The same holds for bfloat16, here beside ties by less than a double can represent.
+  // bfloat16 rounds in the same way, here for values closer to a tie than a double can represent.
   EXPECT_EQ(fma(kBFloat, 9, 29, 0), 260);
   EXPECT_EQ(fma(kBFloat, 9, 29, std::ldexp(1.0, -80)), 262);
   EXPECT_EQ(fma(kBFloat, 7, 37, 0), 260);

@@ -33,7 +33,7 @@ TEST(IndexMap, IndicesBothWays) {
   const IndexMap map = packed({1, 6, 5, 5});
   EXPECT_EQ(map.at({0, 5, 2, 3}), (std::vector<int64_t>{0, 1, 2, 3, 1}));
   EXPECT_EQ(map.index_at({0, 1, 2, 3, 1}), (std::vector<int64_t>{0, 5, 2, 3}));
-  EXPECT_EQ(map.index_at({0, 1, 2, 3, 2}), std::nullopt);  // channel 6 of 6
+  EXPECT_EQ(map.index_at({0, 1, 2, 3, 2}), std::nullopt);  // the channels are 0 to 5
   EXPECT_EQ(map.index_at({0, 2, 2, 3, 0}), std::nullopt);
   EXPECT_EQ(map.index_at({0, -1, 2, 3, 0}), std::nullopt);
 }

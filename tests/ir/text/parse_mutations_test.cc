@@ -1,5 +1,5 @@
-// Randomly mutated texts parse or give diagnostics, never crash. tests/fuzz/mutate_texts.cc does
-// the same for other texts, for any number of rounds.
+// Randomly mutated texts parse or give diagnostics, never crash. tests/fuzz/mutate_texts.cc tests
+// other texts in the same way, for any number of rounds.
 #include <gtest/gtest.h>
 
 #include <string>

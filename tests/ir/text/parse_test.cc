@@ -297,7 +297,7 @@ TEST(Parse, EqualNames) {
   round_trip(a + b * c - b);
 }
 
-// The scope of a Let or an Allocate ends at the same statement, although it prints no braces.
+// Parsing restores where the scope of a Let or an Allocate ends, although no braces are printed.
 TEST(Parse, Blocks) {
   const Expr x = make_var("x"), y = make_var("y");
   const Buffer a = make_buffer("A", kInt32, {8}, MemoryScope::Global);

@@ -322,9 +322,9 @@ TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
   EXPECT_THAT(in_loops(9, 16, i * 16 + j), testing::SizeIs(1));
   EXPECT_THAT(in_loops(8, 16, i * 16 + j - 1), testing::SizeIs(1));
   EXPECT_THAT(in_loops(100, 2, floordiv(i, 1) + (j - i) * 100), testing::SizeIs(1));
-  // Terms that cancel.
+  // Equal terms cancel.
   EXPECT_THAT(in_loops(100, 128, i + j - i), IsEmpty());
-  // Terms that also occur in the min or max beside them.
+  // A term cancels with the same term inside a min or max.
   EXPECT_THAT(in_loops(8, 16, i - min(i, j)), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, max(i, j) - i), IsEmpty());
   EXPECT_THAT(in_loops(8, 16, j - max(i, j) + 7), IsEmpty());
@@ -344,7 +344,7 @@ TEST_F(VerifyTest, IndicesAreProvenByTheirRanges) {
   EXPECT_THAT(let(i * 9), testing::SizeIs(1));
 }
 
-// Only the user knows the values in memory.
+// Indices read from memory are not checked, since only the user knows their values.
 TEST_F(VerifyTest, IndicesReadFromMemoryAreTrusted) {
   const Expr index = make_cast(kInt32, make_load(a, {i}));
   EXPECT_THAT(faults(flattened(serial(i, 128, zero(b, {index})))), IsEmpty());
@@ -417,7 +417,7 @@ TEST_F(VerifyTest, ConstantLanesLieInside) {
               ElementsAre("bounds | x4(0.0).lane[4] | 4 is not proven to lie in 0..4 of a vector"));
 }
 
-// A guarded access may never happen.
+// A guarded access is not reported, since it may never happen.
 TEST_F(VerifyTest, GuardedAccessesAreNotJudged) {
   const Expr outside = make_load(a, {make_int(8), make_int(0)}), p = i < 3;
   const Stmt store = make_store(b, {i, i}, outside);

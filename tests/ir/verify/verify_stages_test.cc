@@ -10,7 +10,7 @@ namespace {
 constexpr CodeKind kPlaces[] = {CodeKind::Loops, CodeKind::Flattened, CodeKind::Plan,
                                 CodeKind::Kernel, CodeKind::Legalized};
 
-// A letter for each place that allows the kind: l, f, p, k, g, in the order of the enumeration.
+// A letter for each of kPlaces that allows the kind, in their order: l, f, p, k, g.
 template <class Kind>
 std::string places(Kind kind) {
   std::string text;

@@ -213,12 +213,12 @@ TEST_F(VerifyTest, Buffers) {
 TEST_F(VerifyTest, VariablesAreDefined) {
   EXPECT_THAT(faults(loops(zero(a, {i, make_int(0)}))),
               ElementsAre("definitions | i | it is not defined here"));
-  // A variable is defined neither in its own extent or value,
+  // A variable is not defined in its own extent or value.
   EXPECT_THAT(faults(loops(make_for(i, i, LoopKind::Serial, make_empty()))),
               ElementsAre("definitions | i | it is not defined here"));
   EXPECT_THAT(faults(loops(make_let(x, x + x, make_empty()))),
               ElementsAre("definitions | x | it is not defined here"));
-  // nor after its scope, although the same expression was valid inside it.
+  // A variable is not defined after its scope, even in an expression that also occurs inside.
   const Stmt store = zero(a, {i + 1, make_int(0)});
   EXPECT_THAT(faults(loops(make_seq({serial(i, 4, store), store}))),
               ElementsAre("definitions | i | it is not defined here"));

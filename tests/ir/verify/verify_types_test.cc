@@ -320,7 +320,7 @@ TEST(BufferProblem, OfBuffers) {
   }
 }
 
-// A texture whose rows the call decides.
+// Tests the rules for textures whose number of rows is known only at the call.
 TEST(BufferProblem, OfOpenTextures) {
   const auto after = [](const auto& change) {
     const Exprs extents = {make_var("n"), make_int(6)};

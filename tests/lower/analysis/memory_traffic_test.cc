@@ -72,7 +72,7 @@ TEST_F(KernelTraffic, UnderGuardsAndInLoops) {
   EXPECT_EQ(of(guarded)[0].written, times(4 * 5 * 3, 4));
 }
 
-// Only the selected operand is read: x by five of eight threads, y by three; the condition by all.
+// All eight threads read the condition, but only the selected operand: five read x, three read y.
 TEST_F(KernelTraffic, OfAChoice) {
   const ir::Buffer z = global("z", kFloat32, 64);
   const Expr first = make_binary(BinaryOp::Lt, tx, make_int(5));
@@ -83,7 +83,7 @@ TEST_F(KernelTraffic, OfAChoice) {
   EXPECT_EQ(found[1].read, times(12, 4));
 }
 
-// If the left side decides, the right side is not read: x by five of eight threads, y by three.
+// If the left side decides, the right side is not read: five of eight threads read x, three read y.
 TEST_F(KernelTraffic, OfConditionsThatAreDecidedEarly) {
   const ir::Buffer z = global("z", ir::kBool, 64);
   const Expr first = make_binary(BinaryOp::Lt, tx, make_int(5));

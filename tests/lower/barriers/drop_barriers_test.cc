@@ -89,7 +89,7 @@ TEST_F(DropBarriers, AllPlacesOfReads) {
   expect_all_stay({write, barrier, make_let(v, at(s, 0), put(own, make_int(0), v))});
 }
 
-// The value of a Let is read before its body.
+// A read in the value of a Let is an access before the body of the Let.
 TEST_F(DropBarriers, InsideDefinitions) {
   expect_all_stay({make_let(v, at(s, 0), make_seq({barrier, write}))});
   EXPECT_EQ(left({make_let(v, at(a, 0), make_seq({barrier, write}))}),
@@ -117,7 +117,7 @@ TEST_F(DropBarriers, AroundLoopsThatMayNotRun) {
   expect_all_stay({write, loop(n, {read, barrier}), barrier, read});
 }
 
-// The end of an iteration is followed by the start of the next.
+// A barrier stays if it separates an iteration from the next one.
 TEST_F(DropBarriers, FromIterationToIteration) {
   expect_all_stay({loop({write, barrier, read, barrier})});
   expect_all_stay({loop({barrier, write, barrier, read})});
@@ -132,7 +132,7 @@ TEST_F(DropBarriers, LoopsOfNothingElseVanish) {
             text({write, barrier, read}));
 }
 
-// The extent is read before the loop.
+// A read in the extent of a loop is an access before the loop.
 TEST_F(DropBarriers, Extents) {
   expect_all_stay({write_count, barrier, loop(at(counts, 0), {put(own, i, make_float(0))})});
   expect_all_stay({loop(at(counts, 0), {barrier, write_count, barrier})});
@@ -162,7 +162,7 @@ TEST_F(DropBarriers, UnderGuards) {
             text({write, guarded({barrier, read})}));
 }
 
-// The condition of a guard is read before the guarded statement.
+// A read in the condition of a guard is an access before the guarded statement.
 TEST_F(DropBarriers, ConditionsOfGuards) {
   const Expr asked = at(s, 0) < make_float(1);
   expect_all_stay({write, barrier, make_if(asked, put(own, make_int(0), make_float(0)))});

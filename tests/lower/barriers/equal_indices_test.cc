@@ -1,4 +1,4 @@
-// Variables that must be equal if two accesses have the same indices.
+// Tests finding variables that must be equal if two accesses have the same indices.
 #include "lower/barriers/equal_indices.h"
 
 #include <gtest/gtest.h>

@@ -81,7 +81,7 @@ TEST_F(InsertBarriers, BuffersAreToldApart) {
             write + "r[tx] = y[0]\n" + barrier + "y[tx] = r[1]\n" + read);
 }
 
-// An element that is read and written back belongs to the thread; another element does not.
+// A thread that reads an element and writes it back owns the element and needs no barrier.
 TEST_F(InsertBarriers, ElementsReadBack) {
   const Stmt own = make_seq({put(s, tx, make_float(0)), put(s, tx, at(s, tx) + at(a, tx))});
   EXPECT_EQ(inserted(own), to_string(own));
@@ -192,7 +192,7 @@ TEST_F(InsertBarriers, Updates) {
   const Stmt folded = update(at(s, tx) + at(s, tx + 2), at(r, tx) + at(r, tx + 2));
   EXPECT_EQ(barriers(make_if(tx < make_int(2), folded)), 0);
   EXPECT_THROW(barriers(make_if(tx < make_int(3), folded)), UserError);
-  // One of several enclosing guards may exclude the threads that replace such elements.
+  // Either of two nested guards may exclude the threads that replace elements that others read.
   const Stmt inner = make_if(tx < make_int(2), folded);
   EXPECT_EQ(barriers(make_if(make_int(0) <= tx, inner)), 0);
   EXPECT_EQ(barriers(make_if(tx < make_int(2), make_if(make_int(0) <= tx, folded))), 0);

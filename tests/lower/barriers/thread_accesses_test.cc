@@ -47,8 +47,8 @@ TEST_F(ThreadAccessesOf, OneExchangeOfEachBuffer) {
   EXPECT_TRUE(found.with_reads(0, [](ThreadTag tag) { return tag.block; }).empty());
 }
 
-// An unrolled statement has a quadratic number of pairs, here nine million; the search stops at the
-// first exchange.
+// The accesses of unrolled statements form a quadratic number of pairs, here nine million, but the
+// search stops at the first exchange.
 TEST_F(ThreadAccessesOf, EndsAtTheFirst) {
   Stmts unrolled;
   for (int i = 0; i < 3000; ++i) unrolled.push_back(put(a, tx + i, at(a, tx + (i + 1))));

@@ -239,7 +239,7 @@ TEST(BuildLoops, FirstElementOutside) {
             std::string::npos);
 }
 
-// The loops of B run past the end of its local buffer.
+// If the loops of B run past the end of its local buffer, its stores need a guard.
 TEST(BuildLoops, LoopsBeyondALocalBuffer) {
   const Tensor a = placeholder("A", {80});
   const Tensor b = compute("B", {64}, [&](const Exprs& i) { return at(a, i); });

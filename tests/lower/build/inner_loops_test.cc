@@ -16,7 +16,7 @@ using ir::Exprs;
 using ir::make_int;
 using ir::Tensor;
 
-// Each thread computes a tile of 4 x 4, a block has 8 x 8 threads; the reduction is split by 4.
+// Each thread computes a tile of 4 x 4, and a block has 8 x 8 threads. The reduction is split by 4.
 Lowering matmul(int64_t extent, std::string_view scope) {
   const Tensor a = placeholder("A", {extent, extent}), b = placeholder("B", {extent, extent});
   const ir::IterVar k = reduce_axis("k", extent);
@@ -50,8 +50,8 @@ Lowering matmul(int64_t extent, std::string_view scope) {
   return lowering_of(te, {a, b, c});
 }
 
-// A 3 x 3 convolution, padded by one, of [channels / 4, extent, extent, 4]; each thread computes 4
-// pixels of a row, a block has 8 x 8 threads.
+// A 3 x 3 convolution, padded by one, of [channels / 4, extent, extent, 4]. Each thread computes 4
+// pixels of a row, and a block has 8 x 8 threads.
 Lowering convolution(int64_t channels, int64_t extent, std::string_view scope,
                      std::string_view weight_scope) {
   const Tensor data = placeholder("data", {channels / 4, extent, extent, 4});

@@ -1,4 +1,4 @@
-// The buffers and textures of stages.
+// Tests the buffers and textures of stages.
 #include "lower/build/stage_buffers.h"
 
 #include <gtest/gtest.h>

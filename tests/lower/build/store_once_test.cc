@@ -50,7 +50,7 @@ TEST_F(ElementOwner, IsTheLastOfOverlappingRegions) {
   EXPECT_EQ(of(b.var * -4, {b}), "!(b + 1 < 3 && i - b * 4 < b * -4 + 2)");
 }
 
-// A thread stores an element only if a reader that runs asks for elements of its region.
+// A thread stores an element only if a reader that runs needs elements of the thread's region.
 TEST_F(ElementOwner, IsTheLastThatARunningReaderAsksFor) {
   const LoopAround b = loop("b", 3);
   region.clamps = {b.var * 4 < ir::make_var("n")};
@@ -65,14 +65,14 @@ TEST_F(ElementOwner, StoresWhatItsSerialLoopComputes) {
   EXPECT_EQ(of(t.var * 7 + k.var, {t, k}), "!(t + 1 < 4 && t * 7 + k + i >= t * 7 + 7)");
 }
 
-// A thread and its serial loop move the region by the same stride.
+// A serial loop that moves the region by its thread's stride counts as part of the thread.
 TEST_F(ElementOwner, CountsTheSerialLoopToTheThread) {
   const LoopAround t = loop("t", 2), k = loop("k", 2, false);
   EXPECT_EQ(of(t.var * 4 + k.var * 4, {t, k}), "!(t + 1 < 2 && t * 4 + k * 4 + i >= t * 4 + 4)");
   EXPECT_EQ(of(k.var * 4 + t.var * 4, {k, t}), "!(t + 1 < 2 && k * 4 + t * 4 + i >= t * 4 + 4)");
 }
 
-// A thread's regions have gaps in which regions of other threads begin.
+// The owner is unknown if a thread's regions have gaps in which regions of other threads begin.
 TEST_F(ElementOwner, IsUnknownOfInterleavedRegions) {
   const LoopAround t = loop("t", 9), k = loop("k", 3, false);
   EXPECT_EQ(of(t.var + k.var * 7, {t, k}), "unknown");

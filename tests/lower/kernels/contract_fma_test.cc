@@ -1,4 +1,4 @@
-// Sums of products that become fma, and sums that must not.
+// Tests which sums of products become fma.
 #include "lower/kernels/contract_fma.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Parameters of kernels and the limits of targets.
+// Tests the parameters of kernels, and the limits of targets.
 #include <gtest/gtest.h>
 
 #include "lower/kernels/kernel_builder.h"

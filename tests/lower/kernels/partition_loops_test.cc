@@ -39,7 +39,7 @@ std::string tiled(std::string_view body, const ir::Target& target = {}) {
                      target);
 }
 
-// If a split does not divide, the last iteration becomes separate, without the guarded part.
+// A last iteration that fails the guard is split off, without the guarded statement.
 TEST(PartitionLoops, CutsTheEndOff) {
   EXPECT_EQ(serial("  for k < 33 {\n"
                    "    Y[k * 2] = X[k]\n"
@@ -239,7 +239,7 @@ TEST(PartitionLoops, RareTests) {
   EXPECT_FALSE(copied(5));
 }
 
-// A single test outside loops stays; several in sequence are split.
+// A single test outside loops stays, but for several tests in sequence, a border copy is made.
 TEST(PartitionLoops, StatementsOutsideLoops) {
   const std::string one =
       "if bx * 4 + tx < 33 {\n"

@@ -34,7 +34,7 @@ class ShareTexels : public ::testing::Test {
   Expr y = ir::make_var("y");
 };
 
-// The copies of an unrolled loop over lanes share their texels: the purpose of the pass.
+// The purpose of the pass: the copies of an unrolled loop over lanes share their texels.
 TEST_F(ShareTexels, BindsBeforeTheFirstOfSeveralStatements) {
   EXPECT_EQ(shared(make_seq({set(0, ir::make_float(1)), set(1, lane(load(2), 0)),
                              set(2, lane(load(2), 1)), set(3, ir::make_float(2))})),

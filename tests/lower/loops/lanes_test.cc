@@ -1,4 +1,4 @@
-// Single lanes of vectors, and ranges of loops.
+// Tests single lanes of vectors, and ranges of loops.
 #include "lower/loops/lanes.h"
 
 #include <gtest/gtest.h>

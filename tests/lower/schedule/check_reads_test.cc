@@ -27,7 +27,7 @@ std::string faults_of(Lowering lowering) {
   });
 }
 
-// B over 8 reads A of 10 elements.
+// B of 8 elements reads A of 10 elements.
 class CheckReads : public ::testing::Test {
  protected:
   template <class F>
@@ -89,8 +89,8 @@ TEST_F(CheckReads, UnknownIndices) {
   EXPECT_EQ(faults_of(lowering_of(Te({b}), {a, x})), "");
 }
 
-// An index need not reach every value of its interval: values from memory, conversions, and
-// remainders of strided axes.
+// An index need not reach every value of its interval, for example if it is a value from memory, a
+// conversion, or the remainder of a strided axis.
 TEST_F(CheckReads, IntervalsThatAreTooWide) {
   const auto by = [&](ir::Type type) {
     const Tensor x = placeholder("X", {8}, type);

@@ -1,4 +1,4 @@
-// The instances of benchmarks/planning/minimalloc.
+// Tests the planner on the instances of benchmarks/planning/minimalloc.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -43,7 +43,7 @@ TEST(QuickMiniMallocTest, FitsTheCapacity) {
   for (const char name : {'B', 'F', 'G', 'K'}) expect_fits(name);
 }
 
-// The same steps give the same plan.
+// The same number of steps gives the same plan in each run.
 TEST(QuickMiniMallocTest, IsDeterministic) {
   const std::vector<BufferItem> items = read_instance('G');
   const OffsetPlan plan = *fit_offsets(items, kCapacity);

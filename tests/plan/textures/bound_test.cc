@@ -19,7 +19,8 @@ PartitionProblem relaxed(const TextureProblem& problem) {
   return partition_problem(instances[0], live_sets(instances[0]));
 }
 
-// A live set counts only if an item dies before the next one is born; others are subsets of these.
+// A live set counts only if an item dies before the next one is born. Any other live set is a
+// subset of one that counts.
 TEST(Bound, FindsLiveSets) {
   TextureProblem problem;
   problem.items = {item(0, 0, 5, 1, 1, 1), item(1, 1, 2, 1, 1, 1), item(2, 2, 2, 1, 1, 1),
@@ -77,9 +78,9 @@ TEST(Partition, GivesUp) {
   EXPECT_GT(steps, 3);
 }
 
-// Two items of 6 texels, then items of 8 and of 4: one image of 12 texels holds them all. Images of
-// at most 10 texels take 8 + 6: the item of 8 shares one with an item of 6, the item of 4 shares
-// the other.
+// Two items of 6 texels, then items of 8 and of 4: one image of 12 texels holds them all. If images
+// have at most 10 texels, two images take 8 + 6 texels: one for an item of 6 and the item of 8, the
+// other for the second item of 6 and the item of 4.
 TEST(Partition, RespectsTheLargestImage) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 1, 6, 1), item(1, 0, 0, 1, 6, 1), item(2, 1, 1, 1, 8, 1),

@@ -21,7 +21,7 @@ bool meet(const Box& a, const Box& b) {
          b.y < a.y + a.height && a.item.lifetime.meets(b.item.lifetime);
 }
 
-// Whether the items, all of them, have places in one image.
+// Whether one image has places for all of the items.
 bool fit(const std::vector<TextureItem>& items, std::int64_t width, std::int64_t height,
          std::vector<Box>& placed) {
   if (placed.size() == items.size()) return true;

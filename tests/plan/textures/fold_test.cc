@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Five slices of 2 by 3 texels lie side by side in twos; the last row has one.
+// Five slices of 2 by 3 texels lie side by side in pairs; the last row has one slice.
 TEST(Fold, PutsPlanesSideBySide) {
   EXPECT_EQ(folded(item(0, 0, 0, 2, 3, 5), 2), (FoldedExtent{2, 6, 6}));
 }
@@ -38,8 +38,7 @@ TEST(Fold, RespectsLimits) {
   EXPECT_THAT(folds(item(0, 0, 0, 3, 1, 5), 9, 2), IsEmpty());
 }
 
-// A million rows or columns of single texels: there are too many folds to list, but not to know
-// their least size.
+// Single texels have too many folds to list all, but the least size of all folds is known.
 TEST(Fold, SelectsFromMany) {
   const TextureItem many = item(0, 0, 0, 1, 1, (std::int64_t{1} << 30) - 1);
   const auto some = folds(many, kMaxTexels >> 24, std::int64_t{1} << 24);

@@ -80,7 +80,7 @@ TEST(Packing, GivesExactItemsTheirImage) {
   EXPECT_EQ(pack(instance_of(problem), {}).texels, 5);
 }
 
-// Exact items of one extent share an image, those of another extent do not.
+// Exact items of the same extent share an image, but exact items of different extents do not.
 TEST(Packing, SharesImagesOfExactItems) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 2, 2, 1), item(1, 1, 1, 2, 2, 1), item(2, 2, 2, 1, 2, 1)};
@@ -88,8 +88,8 @@ TEST(Packing, SharesImagesOfExactItems) {
   EXPECT_EQ(pack(instance_of(problem), {8}).texels, 6);
 }
 
-// The first two items leave a row in which nothing lies at most times: the packing takes 3 rows,
-// and 2 suffice.
+// The row of the first item is empty after that item's end: the packing takes 3 rows, although 2
+// suffice.
 TEST(Repair, MovesItemsIntoGaps) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 1, 2, 1), item(1, 0, 1, 1, 2, 1), item(2, 1, 2, 1, 2, 1)};

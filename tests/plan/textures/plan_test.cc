@@ -70,7 +70,7 @@ TEST(TexturePlan, RefusesFormatsAndLimits) {
   EXPECT_THAT(verify(narrow, plan()), fails("image 0 exceeds the limits"));
 }
 
-// The image has exactly the extent of an exact item.
+// An image must have exactly the extent of an exact item, unless the item may give up exactness.
 TEST(TexturePlan, RefusesInexactImages) {
   TextureProblem exact = problem();
   exact.items[1].exact = true;

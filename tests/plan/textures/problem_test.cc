@@ -51,8 +51,8 @@ TEST(TextureProblem, RefusesLifetimes) {
   TL_EXPECT_OK(validate(problem_of(item(5, 2, 2, 1, 1, 1))));
 }
 
-// 3 planes of 16384 rows fit beside each other; so do 3 planes of 16384 columns below each other;
-// but 16385 rows fit nowhere, and no two planes of 9000 by 9000 fit beside each other.
+// 3 planes of 16384 rows fit beside each other, and 3 planes of 16384 columns fit below each other.
+// But 16385 rows exceed the limit, and no two planes of 9000 by 9000 fit beside each other.
 TEST(TextureProblem, RefusesItemsBeyondLimitsInEveryFold) {
   TL_EXPECT_OK(validate(problem_of(item(5, 0, 0, 16384, 1, 3))));
   TL_EXPECT_OK(validate(problem_of(item(5, 0, 0, 1, 16384, 3))));

@@ -88,8 +88,8 @@ TEST(Rectangles, ShareAnImageSideBySide) {
   EXPECT_EQ(place(both).images.size(), 2u);
 }
 
-// A tensor that is live from beginning to end can lie beside two others, which take turns; the
-// order of their births would have put it into an image of its own.
+// The best plan has two images: 6 x 4 texels for the first and the third tensor, 30 x 1 texels for
+// the second and the fourth.
 TEST(Rectangles, ABetterOrderIsFound) {
   const auto plan = place({{.lifetime = {0, 0}, .width = 5, .height = 4, .at_origin = true},
                            {.lifetime = {1, 3}, .width = 30, .height = 1, .at_origin = true},

@@ -81,7 +81,7 @@ TEST(Views, KeepExactTensorsUnfolded) {
   const ViewResult kept = planned_views(problem, {4, 4, false});
   EXPECT_THAT(kept.lost_exact, IsEmpty());
   EXPECT_EQ(kept.bytes(), 16 * 16);
-  EXPECT_EQ(kept.lower_bound, 4 * 16);  // of a plan that pays exact_cost
+  EXPECT_EQ(kept.lower_bound, 4 * 16);  // the bound of a plan that gives up exactness
   problem.items[0].exact_cost = 11;
   const ViewResult lost = planned_views(problem, {4, 4, false});
   EXPECT_EQ(lost.bytes(), 4 * 16);

@@ -164,7 +164,7 @@ TEST_F(BoundsLoops, Reductions) {
   EXPECT_EQ(guards(own, c), "i.outer * 2 + i.inner < 5 | k.outer * 4 + k.inner < 10");
 }
 
-// The largest loops that int32 indices can count.
+// Loops may have as many iterations as int32 indices can count, but no more.
 TEST_F(BoundsLoops, ThirtyTwoBits) {
   const int64_t limit = 2147483647;  // a prime
   const Tensor big = compute("B", {limit, 1}, [](const Exprs&) { return make_int(0); });

@@ -150,7 +150,7 @@ TEST(BoundsRegions, LargeRegionsAreTheTensor) {
   EXPECT_EQ(window(17), "0 + 16");
 }
 
-// One end of the region is a constant, the other end is not.
+// One end of the region is a constant, but the other end is not.
 TEST(BoundsRegions, HalfConstant) {
   const IterVar k = reduce_axis("k", 16);
   Chain chain(64, 16,
@@ -159,7 +159,7 @@ TEST(BoundsRegions, HalfConstant) {
   EXPECT_EQ(region(chain.te, chain.b), "i + 16");
 }
 
-// The second of two axes has a constant region, the first does not.
+// The second of two axes has a constant region, but the first does not.
 TEST(BoundsRegions, EachAxisByItself) {
   const Tensor a = placeholder("A", {8, 30}), b = plus_one(a, "B");
   const Tensor c = compute("C", {8, 20}, [&](const Exprs& i) { return at(b, {i[0], i[1] + 3}); });

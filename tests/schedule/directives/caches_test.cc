@@ -1,4 +1,4 @@
-// set_scope, cache_read and cache_write.
+// Tests set_scope, cache_read and cache_write.
 #include <gtest/gtest.h>
 
 #include "tests/schedule/te.h"

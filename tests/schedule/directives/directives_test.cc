@@ -1,4 +1,4 @@
-// bind, vectorize, unroll, and the directives that attach stages.
+// Tests bind, vectorize, unroll, and the directives that attach stages.
 #include <gtest/gtest.h>
 
 #include "schedule/ignored_annotation.h"

@@ -1,4 +1,4 @@
-// split, fuse and reorder.
+// Tests split, fuse and reorder.
 #include <gtest/gtest.h>
 
 #include "schedule/ignored_annotation.h"

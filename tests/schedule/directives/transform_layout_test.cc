@@ -1,4 +1,4 @@
-// transform_layout: new layouts and loops.
+// Tests the layouts and loops that transform_layout makes.
 #include <gtest/gtest.h>
 
 #include "schedule/operation/axis_transform.h"

@@ -1,4 +1,4 @@
-// Strides and offsets of compact arrays, and the values of their variables.
+// Tests strides and offsets of compact arrays, and the values of the variables in them.
 #include "schedule/operation/compact_view.h"
 
 #include <gtest/gtest.h>
