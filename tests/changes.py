@@ -4,11 +4,11 @@
     .venv/bin/python tests/changes.py --passed   # remember the current state as passed
 
 A changed source in src/ affects the tests of its folder. The tests of every folder that may include
-it (tests/layering.py) are run, too, but only linked again. A changed header affects only the tests
-of its own folder: to compile the tests of all folders that include the header takes too long for
-the inner loop, and lit and the Python tests run that code anyway. In tests/, a changed source
-affects the tests of its folder; a changed header also affects the tests of folders that may include
-it.
+that folder (tests/layering.py) are linked again, without being compiled, and run. A changed header
+affects only the tests of its own folder: to compile the tests of all folders that include the
+header takes too long for the inner loop, and lit and the Python tests run that code anyway. In
+tests/, a changed source affects the tests of its folder. A changed header in tests/ also affects
+the tests of the folders that may include the header.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from pathlib import Path
 import layering
 
 ROOT = Path(__file__).resolve().parent.parent
-PASSED = ROOT / "build" / "passed"  # the name of a git tree
+PASSED = ROOT / "build" / "passed"  # holds the name of the git tree that passed last
 
-# Matches `texloom_test(lower DEPS validation)`; FOLDERS maps libraries with names of their own.
+# Matches `texloom_test(lower DEPS validation)`. FOLDERS maps each library that is not named after
+# its folder to this folder.
 TEST = re.compile(r"^\s*texloom_test\((\w+) DEPS ((?: ?[a-z_]+)+)", re.MULTILINE)
 FOLDERS = {
     "codegen_opencl": "codegen",
@@ -40,7 +41,8 @@ COMPILER = set(layering.PIPELINE)
 HAL_FUZZ = "hal_fuzz"
 METAL = "metal"  # the tests of the Metal driver over softmetal
 SOFTMETAL = {"softmetal", "softmetal_api", METAL}  # tests of tests/softmetal
-OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}  # other folders: their name
+# The tests of a folder. A folder that is not listed has only the test with its own name.
+OWN_TESTS = {"runtime": {"runtime", "conformance", HAL_FUZZ, METAL}}
 PROGRAMS = {"texloom-opt", "texloom-compile"}  # run by tests/lit
 BUILD_FILES = re.compile(r"CMake|cmake/|\.cmake|requirements-dev|^dev$")
 
@@ -98,7 +100,7 @@ class Plan:
     cxx: set[str] = field(default_factory=set)  # C++ tests
     lit: bool = False
     python: set[str] = field(default_factory=set)  # folders or files for pytest
-    tidy: set[str] = field(default_factory=set)  # sources
+    tidy: set[str] = field(default_factory=set)  # sources for clang-tidy
 
     def add(self, file: str, tests: dict[str, set[str]]) -> None:
         """Add the targets and tests that a change to one file affects."""

@@ -118,7 +118,7 @@ def example(name: str) -> Any:
 
 def random_programs(seeds: int) -> Iterator[Program]:
     """The first programs of texloom_fuzz."""
-    # In this order: .venv has a path to the texloom_fuzz of the working tree.
+    # The old name comes first, since .venv has a path to the working tree's texloom_fuzz.
     job = first_module("texloom.fuzz.job", "texloom_fuzz.job")
     for seed in range(seeds):
         yield Program(f"{seed:05}", job.text_of(seed), (Way(), Way(checked=True)))
@@ -132,7 +132,7 @@ def programs_of_tests(root: Path) -> Iterator[Program]:
     seen = set()
     for name, text, targets in _texts(root):
         head = HEAD.search(text)
-        if head is None or text in seen or DIVIDER.search(text):  # two programs in one string
+        if head is None or text in seen or DIVIDER.search(text):  # DIVIDER separates two programs
             continue
         seen.add(text)
         known = [target for target in targets if not any(each in target for each in DROPPED)]

@@ -6,8 +6,8 @@ accesses.
 
 The kernels come from tests/fuzz/generated_kernels.py: operators, then random programs. Each program
 also checks its own result. Kernels are compiled without optimization, so that the accesses match
-the source. Uninitialized reads are not checked: Oclgrind treats every image read as one. Nor does
-it detect writes outside an image; build(..., checked=True) and the reference interpreter do.
+the source. Uninitialized reads are not checked, because Oclgrind treats every image read as one.
+Oclgrind does not detect writes outside an image: use build(..., checked=True) or the interpreter.
 """
 
 from __future__ import annotations

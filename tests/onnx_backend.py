@@ -2,11 +2,11 @@
 
     python tests/onnx_backend.py [--kind node,simple] [--storage buffer] [--only REGEX] [--show]
 
-The kinds are those of KINDS; all of them by default. The light models get the inputs of ONNX's own
-runner, and its expected outputs. A case passes if all outputs have the declared dtype and shape and
-are within the tolerance that the case states. A case is refused if `prepare` raises. Anything else
-fails: an exception of `run`, a value, or a process that ends. Cases whose expected values
-contradict the standard are counted apart (CONTESTED). Exits with 1 if a case fails.
+The kinds are those of KINDS; by default, all kinds run. The light models have the inputs and the
+expected outputs of ONNX's own runner. A case passes if all outputs have the declared dtype and
+shape and are within the tolerance that the case states. A case is refused if `prepare` raises.
+Anything else fails: an exception of `run`, a wrong value, or a process that ends. Cases whose
+expected values contradict the standard are counted apart (CONTESTED). Exits with 1 if a case fails.
 """
 
 from __future__ import annotations

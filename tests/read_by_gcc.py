@@ -1,9 +1,9 @@
 """Check every source of src/, apps/ and python/core with GCC, without generating code.
 
 Developers build with Clang and precompiled headers; users build with GCC, without them. This check
-finds sources that do not include what they use, or that GCC warns about. Objective-C++ is left out:
-GCC has no blocks. So are sources of which the build folder has an object that is up to date: GCC
-has read them already, with the same warnings.
+finds sources that do not include what they use, or that GCC warns about. Objective-C++ is left out,
+since GCC has no blocks. A source is left out, too, if its object in the build folder is up to date:
+GCC has read the source already, with the same warnings.
 
     .venv/bin/python tests/read_by_gcc.py src/ir   # only paths that contain src/ir
 """

@@ -7,7 +7,8 @@ import numpy as np
 from texloom.examples.rounding import FLOAT32_ROUNDOFF, FLOAT64_ROUNDOFF, gamma
 
 ROUNDOFF = {"float16": 2.0**-11, "float32": FLOAT32_ROUNDOFF, "float64": FLOAT64_ROUNDOFF}
-# Half the distance between the smallest numbers: the absolute rounding error near zero.
+# The absolute rounding error near zero: half the least float16, or the least normal number of the
+# other types, whose smaller numbers a device may flush to zero.
 UNDERFLOW = {"float16": 2.0**-25, "float32": 2.0**-126, "float64": 2.0**-1022}
 
 

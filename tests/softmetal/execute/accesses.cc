@@ -146,7 +146,7 @@ void Execution::note(ReportKind kind, std::string text) {
 Accessor Execution::accessor(const Region& region) const {
   Accessor by;
   by.thread = (group_ - 1) * static_cast<uint32_t>(threads_.size()) + running_->index + 1;
-  // Each threadgroup has its own threadgroup memory, so a new threadgroup starts a new epoch there.
+  // Each threadgroup has its own threadgroup memory, so a new threadgroup starts a new epoch.
   const bool own = region.kind == RegionKind::Threadgroup;
   by.group = own ? 1 : group_;
   by.simdgroup = running_->simdgroup;

@@ -28,7 +28,7 @@ struct MemoryRange {
 struct Arguments {
   std::map<int, MemoryRange> buffers;  // from the offset of the binding to the end of the buffer
   std::map<int, std::vector<uint8_t>> bytes;      // copied into the command, as setBytes does
-  std::map<int, std::vector<Texture*>> textures;  // arrays take several
+  std::map<int, std::vector<Texture*>> textures;  // several for an array of textures
   std::map<int, std::vector<SamplerState>> samplers;
   std::map<int, size_t> threadgroup_sizes;
   // The resources that argument buffers may refer to.

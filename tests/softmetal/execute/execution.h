@@ -74,7 +74,7 @@ class Execution {
     const void* value = nullptr;
     uint32_t size = 0;
     bool quad = false;
-    const void* table = nullptr;  // the values from its last gather
+    const void* table = nullptr;  // the values from the thread's last gather
     uint32_t gathers[2] = {0, 0};
     uint32_t builtins[SM_BUILTIN_COUNT][4] = {};
   };
@@ -122,7 +122,7 @@ class Execution {
   std::minstd_rand random_;
 
   std::vector<uint8_t> tables_;              // values of gathers
-  std::vector<uint8_t> threadgroup_memory_;  // with the limit's size
+  std::vector<uint8_t> threadgroup_memory_;  // as large as the limit
   Region* threadgroup_region_ = nullptr;
   struct Variable {
     uint32_t id;

@@ -11,9 +11,9 @@ class Context {
  public:
   // Switches from this context, which must be the running one, to another context.
   void switch_to(Context& other);
-  // Prepares `start(argument)` on a stack; it must never return.
-  // To be called first on a prepared stack, with the context that switched to it.
+  // Must be called first on a prepared stack, with the context from which the switch came.
   static void entered_from(Context& other);
+  // Prepares the call `start(argument)` on a stack; `start` must never return.
   void prepare(void* stack, size_t size, void (*start)(void*), void* argument);
 
  private:

@@ -50,7 +50,7 @@ class AccessMarks {
     uint32_t thread, group, simdgroup, epoch, simd_epoch, mask;
   };
   struct Word {
-    Mark write, read;            // `read` only of whole words
+    Mark write, read;            // `read` has only reads of whole words
     uint16_t written, was_read;  // one bit per byte, for all threads
   };
   static bool ordered(const Mark& before, const Accessor& now);
@@ -61,7 +61,7 @@ class AccessMarks {
                                        const Accessor& by);
 
   Word* words_;
-  Mark* bytes_;  // for reads of parts of words
+  Mark* bytes_;  // reads of parts of words, by byte
   bool has_byte_marks_ = false;
   size_t count_;
   size_t first_, end_ = 0;  // the range that contains all marked words

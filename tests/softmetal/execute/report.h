@@ -13,9 +13,9 @@ enum class ReportKind {
   Limit,          // sizes over the limits of the device
   OutOfBounds,    // an access outside of all memory that the kernel may use
   Misaligned,     // an address that is no multiple of the type's alignment
-  ReadOnly,       // a write to memory that is only read
+  ReadOnly,       // a write to memory that the kernel may only read
   Uninitialized,  // a read of threadgroup memory that was never written
-  Race,           // accesses of two threads without a barrier between
+  Race,           // conflicting accesses of two threads without a barrier between
   Barrier,        // threads that wait at different barriers, or have ended
   Simdgroup,      // lanes that wait at different calls, or have ended
   Lane,           // a shuffle from a lane that does not exist

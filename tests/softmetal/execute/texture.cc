@@ -60,8 +60,8 @@ void fetch(const Texture& t, SamplerState s, std::array<int, 3> at, SmTexelAt pl
   if (border) {
     const FormatInfo& info = *format_info(t.format);
     const uint32_t one = info.kind == TexelKind::Float ? std::bit_cast<uint32_t>(1.0F) : 1;
-    bool to_border =
-        false;  // clamp_to_zero is transparent black, also with alpha where there is none
+    // clamp_to_zero gives black with alpha 0, or with alpha 1 if the format has no alpha.
+    bool to_border = false;
     for (int axis = 0; axis < 3; ++axis)
       to_border |= s.address(axis) == SamplerState::ClampToBorder;
     const int color = to_border ? s.border() : 0;

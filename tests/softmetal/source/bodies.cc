@@ -188,7 +188,7 @@ void rewrite_threadgroup_variables(Code& code, size_t open, size_t close, bool o
     v.type = behind_alignment(code, v.type, v.alignment);
     v.behind_type = behind_type(code, v.type);
     v.names = behind_alignment(code, v.behind_type, v.alignment);
-    // This is no variable, but a pointer or reference to threadgroup memory, or a cast.
+    // Without a name, this is a pointer or reference to threadgroup memory, or a cast.
     if (!code.is_identifier(v.names)) continue;
     if (!of_kernel) {
       code.error(i, "a variable in threadgroup memory can only be declared in a kernel");
@@ -243,7 +243,7 @@ void collect_calls(Code& code, size_t open, size_t close,
   }
 }
 
-// Completes lists that are too short: `uint4 v = {a, b};` sets the rest to zero.
+// Completes lists that are too short: `uint4 v = {a, b};` sets the other components to zero.
 void complete_lists(Code& code, size_t open, size_t close) {
   for (size_t i = open + 1; i + 3 < close; ++i) {
     const std::string_view type = code[i].text;
@@ -264,8 +264,8 @@ bool is_swizzle(std::string_view s) {
          s.find_first_not_of("rgba") == std::string_view::npos;
 }
 
-// Replaces swizzles that are only read by calls in templates, since clang drops a property if the
-// other operand is template-dependent.
+// In a template, turns swizzles that are only read into calls of their getters, since clang drops a
+// property if the other operand is template-dependent.
 void rewrite_swizzles(Code& code, size_t open, size_t close) {
   for (size_t i = open + 1; i < close; ++i) {
     if (!code.is_identifier(i) || !is_swizzle(code[i].text) || code.is_member(code[i].text))

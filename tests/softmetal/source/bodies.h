@@ -10,7 +10,7 @@ namespace softmetal {
 
 struct BodyContext {
   bool of_kernel = false;
-  bool of_template = false;       // or of a method of a class template
+  bool of_template = false;       // or of a class template's method
   bool of_device_method = false;  // returns references to device memory through `this`
   std::set<std::string, std::less<>>* calls = nullptr;  // gets the names of called functions
 };

@@ -143,8 +143,8 @@ void Scopes::method_qualifiers(const Declaration& d, const std::string& class_na
       code_[i].replace("");
       continue;
     }
-    // A temporary fits this overload and the one for `thread`, which is preferred if this is a
-    // template.
+    // A temporary fits this overload and the one for `thread`. The latter is preferred if this
+    // overload is a template.
     const bool other = code_.is(i, "device") || code_.is(i, "threadgroup");
     if (other && !d.is_template && d.body != 0 && in_class)
       code_[d.first].before += "template <int = 0> ";

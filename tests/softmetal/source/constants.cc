@@ -6,7 +6,7 @@
 namespace softmetal {
 namespace {
 
-// Returns whether the identifier at i is declared there: it follows a type.
+// Returns whether the identifier at i is a name in a declaration, which follows a type.
 bool is_declared_at(const Code& code, size_t i) {
   static constexpr std::string_view kNoTypes[] = {"return", "else", "case", "sizeof", "do"};
   return code.is_identifier(i - 1) && std::find(std::begin(kNoTypes), std::end(kNoTypes),

@@ -10,12 +10,12 @@
 namespace softmetal {
 
 struct Declaration {
-  size_t first = 0;  // of all tokens
-  size_t begin = 0;  // behind `template <...>`
+  size_t first = 0;  // the first of all tokens
+  size_t begin = 0;  // the first token behind `template <...>`
   size_t end = 0;    // after the last token: `;` or `}`
   bool is_template = false;
   struct TemplateParameter {
-    std::string name, otherwise;  // the default; may be empty
+    std::string name, otherwise;  // `otherwise` is the default; may be empty
   };
   std::vector<TemplateParameter> template_parameters;
 

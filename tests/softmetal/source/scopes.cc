@@ -190,10 +190,9 @@ void Scopes::function_parameters(const Declaration& d) {
   }
 }
 
-// For `thread T& operator+=(thread const T& x)`, x stays a reference, as x may be the object
-// itself. Adds a template with x by value, which clang chooses for temporaries. If the program has
-// no other
-// +=, the template also accepts values that convert to T.
+// For `thread T& operator+=(thread const T& x)`, x stays a reference, because x may be the object
+// itself. Adds a template with x by value, which clang chooses for temporaries. The template also
+// accepts values that convert to T, if the program has no other `+=`.
 void Scopes::update_by_temporary(const Declaration& d) {
   const bool updates = code_.is(d.name, "operator") && is_assignment(code_[d.open - 1]) &&
                        !code_.is(d.open - 1, "=");
@@ -296,7 +295,7 @@ void Scopes::find_recursion() {
 // Reports calls of functions that the program does not define: the linker would use the host's
 // functions.
 void Scopes::find_undefined() {
-  for (const auto& [name, called] : calls_) {  // a method may have the name
+  for (const auto& [name, called] : calls_) {  // calls may be of a method with that name
     if (name.rfind(':') != std::string::npos) declared_.erase(name.substr(name.rfind(':') + 1));
   }
   for (size_t i = 1; i < code_.size(); ++i) {
@@ -340,7 +339,7 @@ void Scopes::variable(const Declaration& d, const std::string& prefix) {
   if (named && !constant && !sampler) {
     code_.error(d.begin, "a variable of program scope must be in the constant address space");
   } else if (d.has(code_, "::", d.end) && code_.is(d.end - 1, ";")) {
-    // The definition of a static member that its class initializes, or a qualified type.
+    // This defines a static member that its class initializes, or it has a qualified type.
   } else if (named && constant && !sampler && !d.has(code_, "=", d.end) &&
              !d.has(code_, "{", d.end) && !d.has(code_, "(", d.end)) {
     code_.error(d.begin, "a variable in the constant address space must be initialized");

@@ -32,7 +32,7 @@ class Hazards : public ApiTest {
     [encoder endEncoding];
     run(second);
   }
-  // Runs two dispatches in a concurrent encoder with something between.
+  // Runs two dispatches in a concurrent encoder, and calls `between` between them.
   void run_concurrent(id<MTLBuffer> x,
                       const std::function<void(id<MTLComputeCommandEncoder>)>& between) {
     id<MTLComputePipelineState> add = increment();
@@ -135,7 +135,7 @@ TEST_F(Hazards, ReadsNeedNoOrder) {
   [encoder endEncoding];
   run(commands);
   expect_nothing_said();
-  // A write after a read needs an order.
+  // A write after a read must be ordered.
   commands = [queue commandBuffer];
   encoder = [commands computeCommandEncoderWithDispatchType:MTLDispatchTypeConcurrent];
   [encoder setBuffer:untracked() offset:0 atIndex:1];

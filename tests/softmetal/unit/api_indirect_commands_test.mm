@@ -7,7 +7,7 @@ namespace {
 
 using IndirectCommandsTest = IndirectTest;
 
-// The commands copy by addresses and increment.
+// Indirect commands can be run again with another address in their argument buffer.
 TEST_F(IndirectCommandsTest, RunAgainOverOtherContents) {
   for (id<MTLDevice> on in devices) {
     id<MTLComputePipelineState> copy = indirect_pipeline(

@@ -181,7 +181,7 @@ TEST(Dispatch, RunsEachThreadgroupOnce) {
   EXPECT_EQ(orders.size(), 6U);
 }
 
-// Two threads read and write different halves of a word.
+// Accesses of two threads to different halves of a word do not race.
 TEST(Races, AreNotAmongNeighborsInAWord) {
   const auto function = function_or_fail(
       "#include <metal_stdlib>\nusing namespace metal;\n"

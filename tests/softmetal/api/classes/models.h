@@ -17,7 +17,7 @@ struct DeviceModel {
   uint64_t clock_megahertz;   // of the counters' clock
   uint64_t clock_start;       // the counters' clock when the host's clock is 0
   bool has_residency_sets;    // as since macOS 15
-  uint32_t indirect_threads;  // most per threadgroup, for indirect commands' pipelines
+  uint32_t indirect_threads;  // limit per threadgroup, in pipelines for indirect commands
 };
 
 inline constexpr std::array kDeviceModels = {

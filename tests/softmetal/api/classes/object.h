@@ -27,14 +27,14 @@ void set_error(NSError** error, NSString* domain, NSInteger code, const std::str
 
 // Outlives its object.
 struct ObjectState {
-  std::atomic<int> in_flight = 0;  // commands that do not retain it
+  std::atomic<int> in_flight = 0;  // commands that use the object without retaining it
   std::atomic<bool> is_gone = false;
   std::string name;  // for messages after the object is gone
 };
 
 }  // namespace softmetal
 
-// For some time after its deallocation, messages to an object are reported as misuses.
+// Messages to an object are reported as misuses for some time after the object's deallocation.
 @interface SMObject : NSObject {
  @public
   NSString* label_;

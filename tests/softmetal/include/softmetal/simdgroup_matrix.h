@@ -15,7 +15,7 @@ struct __sm_fragment {
   T e[8];
 };
 
-// The elements of thread `lane` of `count`: `per` adjacent ones from column x of row y.
+// The elements of thread `lane` of `count` threads: `per` adjacent elements from column x of row y.
 struct __sm_place {
   uint x, y, per;
   SM_INLINE __sm_place() {

@@ -47,7 +47,7 @@ SM_INLINE void atomic_thread_fence(mem_flags flags, memory_order,
   __sm_fence(uint(flags));
 }
 
-// The operand types of shuffles, scalars and vectors, and the values of all threads.
+// The values that all threads of a simdgroup (or quadgroup) pass to the same call.
 template <class T>
 struct __sm_all {
   const __generic T* values;

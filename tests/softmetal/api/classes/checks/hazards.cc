@@ -82,7 +82,7 @@ bool UseHistory::is_ordered(const Entry& entry, const Pass& pass, const Use& use
   if (entry.command == pass.command) return true;
   if (entry.command >= pass.indirect_begin && entry.command < pass.indirect_done) return true;
   if (pass.kind == Pass::Kind::Serial) return entry.command < pass.indirect_begin;
-  // A barrier for a scope or a resource orders only accesses through it, before and after.
+  // A barrier for a scope, or for a resource, orders only accesses to that scope or resource.
   const auto by_scope = [&](bool texture) {
     return entry.command < (texture ? pass.textures_done : pass.buffers_done);
   };
@@ -95,7 +95,7 @@ std::string UseHistory::add(const Pass& pass, const std::string& what, Use use) 
   const std::lock_guard lock(mutex_);
   std::string hazard;
   std::erase_if(entries_, [&](const Entry& entry) {
-    if (is_ordered(entry, pass, use))  // the new use conflicts with all that the old one did
+    if (is_ordered(entry, pass, use))  // the new use may replace the old one
       return covers(use.written, entry.use.read) && covers(use.written, entry.use.written);
     size_t at = 0;
     const char* before = "writes";

@@ -12,21 +12,21 @@ struct SMCommandBufferState {
   std::mutex mutex;
   std::condition_variable changed;
   SMQueue* queue = nil;
-  SMEncoder* encoder = nil;  // the open one
+  SMEncoder* encoder = nil;  // the open encoder
   bool retains = true;
   std::vector<softmetal::Command> commands;
-  std::set<id> kept;  // if it retains
+  std::set<id> kept;  // the objects in use, if `retains`
   // The objects that are used but not retained, also those that indirect commands use.
   std::set<std::shared_ptr<softmetal::ObjectState>> needed;
   std::vector<std::pair<std::shared_ptr<softmetal::IndirectCommands>, NSRange>> executed;
-  std::set<std::shared_ptr<softmetal::FenceState>> fences;  // that it updates
+  std::set<std::shared_ptr<softmetal::FenceState>> fences;  // that the commands update
   std::vector<MTLCommandBufferHandler> scheduled, completed;
   MTLCommandBufferStatus status = MTLCommandBufferStatusNotEnqueued;
   std::set<SMResidencySet*> residency_sets;    // besides the queue's; kept or needed
-  std::vector<softmetal::Resident> residents;  // when it was committed
-  softmetal::PassSet seen;                     // by the host when it was committed
+  std::vector<softmetal::Resident> residents;  // at the commit
+  softmetal::PassSet seen;                     // passes that the host had seen at the commit
   softmetal::PassSet done;
-  bool fails = false;  // on purpose
+  bool fails = false;  // whether a test makes it fail
   NSError* error = nil;
   int groups = 0;
   double start = 0, end = 0;

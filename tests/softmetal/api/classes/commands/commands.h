@@ -57,7 +57,7 @@ void update_fence(FenceState& fence, const Run& run);
 }
 - (instancetype)initWithQueue:(SMQueue*)queue retains:(BOOL)retains;
 - (void)record:(softmetal::Command)command;
-// Notes that the commands use an object: it is retained, or must live until they complete.
+// Notes that the commands use an object, which is retained or must live until they complete.
 - (void)need:(SMObject*)object;
 - (void)updates:(std::shared_ptr<softmetal::FenceState>)fence;
 // Notes that the commands execute indirect commands, which must not change from `commit` until the

@@ -52,7 +52,7 @@ struct SMComputeState {
   std::shared_ptr<softmetal::Dispatched> dispatched() const;
   // Returns the state that indirect commands get: resident resources, and buffers if inherited.
   std::shared_ptr<softmetal::Dispatched> inherited(bool has_buffers) const;
-  // Executing indirect commands leaves pipeline and arguments undefined, but keeps the residents.
+  // Executing indirect commands leaves pipeline and arguments undefined, but resources resident.
   void forget_arguments();
 
  private:

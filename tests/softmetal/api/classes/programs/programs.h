@@ -48,7 +48,7 @@ namespace softmetal {
 
 id<MTLLibrary> new_library(id<MTLDevice> device, NSString* source, MTLCompileOptions* options,
                            NSError** error);
-// From a file of compile/metallib.h; `call` is the API's call, for messages.
+// Loads a file of compile/metallib.h; `call` is the API's call, for messages.
 id<MTLLibrary> new_library(id<MTLDevice> device, std::string_view metallib, const char* call,
                            NSError** error);
 id<MTLComputePipelineState> new_pipeline(id<MTLDevice> device,

@@ -14,8 +14,8 @@ using softmetal::report_misuse;
 struct SMHeapState {
   std::mutex mutex;
   Part all;
-  std::map<size_t, size_t> used;                         // begin to end; empty for placement heaps
-  std::map<const void*, softmetal::Resident> residents;  // by object, while they exist
+  std::map<size_t, size_t> used;                         // end by begin; empty for placement heaps
+  std::map<const void*, softmetal::Resident> residents;  // the existing resources
 };
 
 namespace {
