@@ -105,7 +105,7 @@ class DeviceFixture : public ::testing::Test {
 
   Bytes content_of(const std::shared_ptr<Buffer>& buffer);
   Bytes content_of(const std::shared_ptr<Texture>& texture);
-  // All comparisons of contents go through here. Does nothing if the driver does not compute.
+  // All comparisons of contents call this function. Does nothing if the driver does not compute.
   void expect_bytes(std::span<const std::byte> actual, std::span<const std::byte> expected,
                     const std::string& what = "");
   template <typename Object>

@@ -1,8 +1,8 @@
 // A layer of the OpenCL loader that counts blocking calls on threads that must not wait.
 //
-// The loader opens the libraries that OPENCL_LAYERS names, and passes the calls of the whole
-// process through them, whoever makes them (CL/cl_layer.h). The process tells which threads must
-// not wait, by the functions of blocking_calls.h.
+// The loader opens the libraries that OPENCL_LAYERS names, and passes all OpenCL calls of the
+// process through these libraries (CL/cl_layer.h). By the functions of blocking_calls.h, the
+// process tells which threads must not wait.
 #include "tests/opencl_layer/blocking_calls.h"
 
 #include <CL/cl_layer.h>

@@ -86,8 +86,8 @@ TEST_P(BarrierModes, CheckedBarriersNameWhatTheyOrder) {
   TL_ASSERT_OK(run(commands));
   expect_all(c_, 1);
 }
-// A device that runs commands in order gets no barriers; any other device gets one per hazard,
-// which names the memory.
+// A device that runs commands in order gets no barriers. Any other device gets one barrier per
+// hazard, and the barrier names the memory.
 TEST_P(BarrierModes, AutomaticBarriersNameWhatTheyOrder) {
   const auto texture = make_texture({4, 2}, TexelFormat::Rgba32Float);
   const auto large = make_buffer(256);
@@ -287,7 +287,7 @@ TEST_P(HostCalls, ThatFailEndTheSubmission) {
   EXPECT_FALSE(queue().wait_idle().ok());
   expect_content(x_, Bytes(8, std::byte{1}));
 }
-// The call sees its submission's table, and reads the memory through another queue.
+// A host call sees its submission's table, and reads the memory through another queue.
 TEST_P(HostCalls, ResolveSlotsByTheTable) {
   const auto other = *device().create_queue();
   Bytes seen(4);
@@ -321,7 +321,7 @@ TEST_P(HostCalls, ResolveSlotsByTheTable) {
                                             [](const HostCallMemory&) { return Status(); }),
               fails_with(StatusCode::InvalidArgument, "host_call: the memory is null"));
 }
-// Code that runs as part of a submission must not wait for its queue, which would never finish.
+// Code that runs as part of a submission must not wait for its own queue: the wait would never end.
 TEST_P(HostCalls, NativeCommandsMayNotWait) {
   if (!device().info().features.native_commands) GTEST_SKIP() << "takes no native commands";
   const auto commands = begin();

@@ -11,8 +11,8 @@ bool is_float(TexelFormat format) {
   return format == TexelFormat::Rgba16Float || format == TexelFormat::Rgba32Float;
 }
 
-// 32-bit values that the format represents exactly, in the class that kernels read, and the texels
-// that contain them.
+// 32-bit values that the format represents exactly, as the floats or integers that kernels read,
+// and the texels that contain these values.
 struct Texels {
   Bytes values, texels;
 };

@@ -158,7 +158,7 @@ class CustomOperators : public hal::DeviceTest, public testing::WithParamInterfa
     return commands;
   }
 
-  // Allocates each argument, with these values.
+  // Allocates the arguments and fills them with these values.
   std::vector<hal::Binding> table_of(const std::vector<std::vector<float>>& values) {
     std::vector<hal::Binding> table;
     for (std::size_t i = 0; i < plan_.arguments.size(); ++i) {

@@ -103,7 +103,7 @@ TEST(PlanBarriers, OfLoops) {
             "l|[|l]|l");
   // Two dependent launches need barriers within an iteration and between iterations.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {run(1, {x, y}), run(1, {y, z})})})), "[|l|l]");
-  // An inner loop's barriers suffice for the outer one.
+  // An inner loop's barriers suffice for the outer loop.
   EXPECT_EQ(barriers(plan_of({}, {loop(0, 3, {loop(1, 2, {run(1, {x, y})})})})), "[|[|l]]");
   // The loop may have no iterations, so a barrier after it orders the launches around it.
   EXPECT_EQ(barriers(plan_of({}, {run(0, {x, y}), loop(0, 0, {run(1, {x, z})}), run(1, {x, y})})),

@@ -182,7 +182,7 @@ TEST_F(CommandBufferTest, RecordedBarriersAndHostCallsAreEnough) {
   TL_ASSERT_OK(commands->finish());
 }
 
-// An automatic barrier names each object accessed since the last barrier once.
+// An automatic barrier names, once each, the objects accessed since the last barrier.
 TEST_F(CommandBufferTest, BarriersNameWhatTheyOrder) {
   const auto commands = make_commands();
   TL_ASSERT_OK(commands->fill(a_, 16, 16, kZero));

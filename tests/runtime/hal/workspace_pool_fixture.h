@@ -14,7 +14,7 @@
 
 namespace texloom::hal {
 
-// The requests to the driver, and its memory.
+// Counts the requests to the driver and the bytes that the driver has allocated.
 struct Memory {
   std::mutex mutex;
   std::uint64_t capacity = 1 << 30;

@@ -229,7 +229,7 @@ TEST_F(PackageFileTest, RefusesAnOriginOfAThirdAxis) {
   EXPECT_THAT(refusal(written(package)), HasSubstr("an origin is of axis 2"));
 }
 
-// Damage to a constant is noticed at its first use, damage to code at once.
+// Damage to a constant is noticed at its first use, but damage to code at once.
 TEST_F(PackageFileTest, NoticesDamageAtTheFirstUse) {
   const Bytes good = written(example_package());
   const auto position = [&](std::span<const std::byte> part) {

@@ -25,7 +25,7 @@ Status scale(const WorkGroup& group) {
   return {};
 }
 
-// Copies the texel to the left of each texel in the group's column, relative to the origins.
+// Copies to each texel in the group's column its left neighbor, both relative to the origins.
 Status shift(const WorkGroup& group) {
   const TextureArgument& source = group.texture(0);
   const TextureArgument& target = group.texture(1);

@@ -19,7 +19,7 @@ namespace {
 
 const std::string kSource = std::string(kAddSource) + "kernel void nothing() {}\n";
 
-// The first half of a compilation runs the preprocessor and clang, the second one clang again.
+// The first half of a compilation runs the preprocessor and clang, the second half clang again.
 constexpr std::uint64_t kFirstHalf = 2, kBothHalves = 3;
 
 class StoredArchives : public DeviceTest {

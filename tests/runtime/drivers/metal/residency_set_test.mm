@@ -123,7 +123,8 @@ TEST_F(InResidencySets, StagingBlocksStay) {
   EXPECT_EQ(counts.of("removeAllocation:"), 0);
 }
 
-// Committing calls the system, so removals wait for the next commit; the set retains the memory.
+// A commit calls the system, so removals wait for the next commit. Until then, the set retains the
+// memory.
 TEST_F(InResidencySets, RemovalsAreCommittedTogether) {
   open({.heap_bytes = kHeapBytes});
   const auto other = make(64);

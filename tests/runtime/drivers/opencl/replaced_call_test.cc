@@ -317,7 +317,7 @@ TEST_F(ReplacedCallTest, EveryObjectIsReleased) {
     const auto buffer = make_buffer(4 * offset);
     const auto texture = make_texture({4, 4}, TexelFormat::Rgba8Int);
     const auto commands = device_->create_command_buffer();
-    // One command binds a part of a buffer, the other needs scratch memory.
+    // One command binds a part of a buffer, and the other needs scratch memory.
     TL_ASSERT_OK(commands->dispatch(executable, 0, {1, 1, 1}, {{BufferBinding{buffer, offset}}},
                                     {{Constant(1)}}));
     TL_ASSERT_OK(

@@ -39,7 +39,7 @@ TEST_F(MemoryTest, KernelsSeeWhatTheHostMapsAndTheOtherWayRound) {
   }
 }
 
-// Managed memory stays mapped while the device works: flush and invalidate move the named range.
+// Managed memory stays mapped while the device works: flush and invalidate copy the named range.
 TEST_F(MemoryTest, APersistentMappingIsFlushedAndInvalidated) {
   ASSERT_TRUE(device_->info().memory(MemoryKind::Managed).persistent);
   const auto buffer = *device_->create_buffer({.bytes = 64, .memory = MemoryKind::Managed});
@@ -214,7 +214,7 @@ TEST_F(ShortMemoryTest, ListenersAreAskedUntilTheRequestSucceeds) {
   for (const auto& listener : {empty, gone, first, second})
     device_->allocator()->add_listener(listener);
   gone.reset();
-  // The driver refuses the request, and its retry after the device's own listener, the queue.
+  // The driver refuses the request, and the retry after the call of the device's own listener.
   refusals = 2;
   EXPECT_TRUE(device_->create_buffer({.bytes = 12}).ok());
   EXPECT_EQ(empty->calls, 1);

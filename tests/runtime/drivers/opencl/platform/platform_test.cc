@@ -10,7 +10,7 @@
 namespace texloom::hal::opencl {
 namespace {
 
-// A handle points at its platform or device, which identifies it.
+// A handle is the address of its invented platform or device.
 struct InventedDevice {
   const char* name;
   cl_device_type type;
