@@ -52,7 +52,7 @@ class Corpus {
   void add(const std::string& name, const std::string& text) {
     std::optional<lower::Lowering> lowering = kernels_of(text);
     if (!lowering || !ir::find_violations(lowering->program).empty()) return;
-    // Backends that do not link refuse calls of library functions before legalizing.
+    // Backends without a linker refuse programs that call library functions before legalizing them.
     if (std::ranges::any_of(lowering->program.foreign, &ir::Foreign::is_symbol)) return;
     programs_.push_back({name, std::move(lowering->program), std::move(lowering->target)});
   }

@@ -37,7 +37,7 @@ TEST(Compose, OutputsTakeThePlaceOfPlaceholders) {
   Graph graph = parse_graph(kDoubled, "net.tl");
   fuse(graph);
   ASSERT_EQ(graph.nodes.size(), 1);
-  // Both members use the symbol of the only input.
+  // Both members of the fused operator use the symbol of the only input.
   EXPECT_EQ(to_string(*composed(graph, graph.nodes.front()), 0), R"(computation 0 (in0) -> (relu)
   symbol _s0: int32
 

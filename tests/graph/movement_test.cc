@@ -1,4 +1,4 @@
-// Tests which computations are found to move elements. A tag alone does not make them views.
+// Tests which computations are found to move elements. A tag alone does not make a view.
 #include "graph/movement.h"
 
 #include <gtest/gtest.h>

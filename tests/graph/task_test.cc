@@ -62,7 +62,7 @@ TEST(Task, TextRoundTrips) {
   EXPECT_FALSE(task.textures);
 }
 
-// Stored measurements refer to a task's identity: if the text form changed, they would be lost.
+// Stored measurements refer to a task's identity, so a change of the text form would lose them.
 TEST(Task, IdentityIsThatOfEarlierVersions) {
   EXPECT_EQ(identity(parse_task(kText, "task.tl")), "1d669ab6b612912ac097baeb9c0aaa51");
 }

@@ -144,7 +144,7 @@ TEST(StructuralHash, TellsExpressionsApart) {
       collisions += structural_hash(all[i]) == structural_hash(all[j]) ? 1 : 0;
     }
   }
-  // Hashes ignore which tensor, reducer or axis is used, so seven pairs collide; `equal` does not.
+  // Hashes ignore which tensor, reducer or axis is used, so seven pairs of samples collide.
   EXPECT_LE(collisions, 7U);
 }
 

@@ -188,7 +188,7 @@ TEST(InterpretStages, Int8Matmul) {
             "");
 }
 
-// Without barriers the tiled product races, which shows that they are needed.
+// Without barriers the tiled product races, which shows that the barriers are needed.
 TEST(InterpretStages, TiledMatmulWithoutBarriers) {
   const Matmul m;
   ir::Program program = lower(lowering_of(m.tiled(4), {m.a, m.b, m.c})).program;

@@ -135,7 +135,7 @@ TEST(Legalize, RewritesMeet) {
       "(int)t_texel.w)));\n");
 }
 
-// The ranges of loops and axes reach the integer rewrites and the alignment of arrays.
+// The integer rewrites and the alignment of arrays use the ranges of loops and axes.
 TEST(Legalize, KnowsRanges) {
   const ir::Buffer y = global("y", kInt32, 64), s = shared("s", kInt32, 64);
   TestKernel kernel;

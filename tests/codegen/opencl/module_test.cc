@@ -46,7 +46,7 @@ TEST(Module, OneSourceForEachKernel) {
   EXPECT_EQ(arguments[0].as<float>(), expected);
 }
 
-// An intermediate offset exceeds int32.
+// An offset is computed in 64 bits if an intermediate value exceeds int32.
 TEST(Module, OffsetsOfSixtyFourBits) {
   const ir::Buffer x = global("x", kFloat32, 64), y = global("y", kFloat32, 64);
   TestKernel kernel;

@@ -1,4 +1,4 @@
-// Tests that costs are asked for the call sites that are compiled.
+// Tests that the cost source is asked for the costs of exactly the call sites that are compiled.
 #include "graph/scopes/site_costs.h"
 
 #include <gtest/gtest.h>

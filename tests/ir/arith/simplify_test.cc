@@ -227,7 +227,7 @@ TEST_F(SimplifyTest, Comparisons) {
   EXPECT_EQ(simple(x + x < y + 0), "x * 2 < y");
 }
 
-// g*X + k < 0 = X < ceil(-k / g), and so on.
+// g*X + k < 0 becomes X < ceil(-k / g), and so on.
 TEST_F(SimplifyTest, ComparisonsLoseCommonFactors) {
   EXPECT_EQ(simple(x * 4 < make_int(10)), "x < 3");
   EXPECT_EQ(simple(x * 4 < make_int(12)), "x < 3");

@@ -1,4 +1,4 @@
-// Integer operations on known values, beside their definitions in 128 bits.
+// Compares integer operations on known values with their definitions in 128 bits.
 #include "ir/build/integer_ops.h"
 
 #include <gtest/gtest.h>

@@ -219,7 +219,7 @@ TEST(Fold, NothingWhenNoneFits) {
   EXPECT_NE(best_fold(layout, {640, 4536}), std::nullopt);
 }
 
-// An extent that is known only at the call is a digit to the end of its axis.
+// If an extent is known only at the call, its digit reaches to the end of the axis.
 TEST(OpenLayout, IsClosedByAShape) {
   for (const TextureRule rule : {TextureRule::Activation, TextureRule::Weight, TextureRule::Nhwc}) {
     const Layout open = texture_layout({kToTheEnd, 3, kToTheEnd, 6}, rule);

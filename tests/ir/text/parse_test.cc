@@ -242,7 +242,7 @@ TEST(Parse, LanesOfNegations) {
   round_trip(make_lane(make_var("a.b.1", kFloat32.with_lanes(4)), l.i));
 }
 
-// A name may be no word of the text form, or look like another name.
+// A name need not be a word of the text form, and may look like another name.
 TEST(Parse, Names) {
   for (const char* name : {"",
                            "x.1",
@@ -336,12 +336,12 @@ TEST(Parse, TypesOfVariables) {
   k.body = store;
   round_trip(Program{"p", ProgramStage::Kernels, {}, {a}, make_launch(0), {k}});
   EXPECT_THAT(to_string(k), testing::HasSubstr("  axis k: int64 = threadIdx.z < 8\n"));
-  // If the two types differ, the verifier reports it, and the text shows both.
+  // If a loop's variable and extent differ in type, the verifier reports it; the text shows both.
   EXPECT_EQ(to_string(make_for(wide, make_int(8), LoopKind::Serial, make_empty())),
             "for k: int64 < 8 {\n}\n");
 }
 
-// A global alloca before all statements is a temporary; one in a block is not.
+// A global alloca before all statements is a temporary, but an alloca in a block is not.
 TEST(Parse, Temporaries) {
   const Buffer a = make_buffer("A", kFloat32, {8}, MemoryScope::Global);
   const Buffer b = make_buffer("B", kFloat32, {8}, MemoryScope::Global);

@@ -16,7 +16,7 @@ TEST_F(VerifyTest, KernelsSeeTheirOwnMemory) {
       faults(one_kernel(zero(local, {make_int(0)}))),
       ElementsAre("visibility | L[0] = 0.0 | L is not a parameter of kernel k, nor allocated "
                   "there"));
-  // Memory of the plan or of another kernel is not visible.
+  // Memory of the plan or of another kernel is not visible in a kernel.
   const Kernel first =
       kernel("first", {{b, Access::Write, nullptr}}, make_allocate(local, zero(b, {offset()})));
   const Kernel second = kernel("second", {{b, Access::Write, nullptr}},
@@ -199,7 +199,7 @@ TEST_F(VerifyTest, AllThreadsComeToABarrier) {
   EXPECT_EQ(body(serial(i, 4, make_if(tx < i, make_seq({make_empty(), barrier, make_empty()})))),
             divergent);
   EXPECT_EQ(body(make_for(i, tx, LoopKind::Serial, barrier)), divergent);
-  // Values computed from the thread index or from local memory differ as well.
+  // Values computed from the thread index or from local memory differ between threads, too.
   EXPECT_EQ(body(make_let(i, tx * 2, make_if(i < 4, barrier))), divergent);
   EXPECT_EQ(body(make_if(make_load(a, {offset()}) < make_float(0), barrier)), divergent);
   EXPECT_EQ(body(make_for(i, tx + 1, LoopKind::Serial,

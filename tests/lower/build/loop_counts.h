@@ -13,7 +13,7 @@ namespace texloom::lower::testing {
 // partition_loops makes, are the border and do not count.
 struct LoopCounts {
   int loops = 0;
-  int divisions = 0;  // of integers, with remainders
+  int divisions = 0;  // integer divisions and remainders
   int tests = 0;      // index comparisons in guards and selects
 };
 

@@ -39,8 +39,8 @@ class RandomLoops : public ::testing::TestWithParam<unsigned> {
   std::mt19937 random_{GetParam()};
 };
 
-// Y reads U and T, U reads T. U and T are each at the root or at a loop of Y outside its threads,
-// in a buffer or a texture.
+// Y reads U and T, and U reads T. U and T are each at the root or at a loop of Y outside its
+// threads, in a buffer or a texture.
 TEST_P(RandomLoops, OfThreeStages) {
   const std::vector<int64_t> shape{number(1, 5), number(1, 5), number(1, 5)};
   const int64_t last = shape[2] - 1;

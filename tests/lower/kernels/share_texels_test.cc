@@ -150,7 +150,7 @@ TEST_F(ShareTexels, SeesTheOperandsOfStatements) {
 }
 
 // The condition of a While is evaluated again in each iteration, when memory may have changed:
-// reads with coordinates from memory stay, other reads move before the loop.
+// reads with coordinates from memory stay, but other reads move before the loop.
 TEST_F(ShareTexels, ConditionsOfLoops) {
   const auto asked = [&](const Expr& texel) {
     const Stmt step = put(indices, make_int(0), make_int(5));

@@ -23,8 +23,8 @@ TEST(OffsetsTest, NoItems) {
   EXPECT_TRUE(plan.optimal());
 }
 
-// The last operator of a lifetime still uses the item: [0, 1] and [1, 2] overlap, [0, 0] and [1, 2]
-// share their bytes.
+// The last operator of a lifetime still uses the item: [0, 1] and [1, 2] overlap, but [0, 0] and
+// [1, 2] may share bytes.
 TEST(OffsetsTest, LifetimesAreInclusive) {
   EXPECT_EQ(minimize_offsets(std::vector<BufferItem>{{{0, 1}, 4}, {{1, 2}, 4}})->bytes, 8);
   EXPECT_EQ(minimize_offsets(std::vector<BufferItem>{{{0, 0}, 4}, {{1, 2}, 4}})->bytes, 4);

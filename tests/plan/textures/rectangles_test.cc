@@ -153,7 +153,7 @@ TEST(Rectangles, ListsThatAreRefused) {
   EXPECT_EQ(place({}).images.size(), 0u);
 }
 
-// Random lists: every plan obeys the rules, with and without steps, and takes at most those steps.
+// Random lists: every plan obeys the rules, with and without steps, and exceeds no limit of steps.
 TEST(Rectangles, RandomListsAreWellPlaced) {
   std::int64_t without = 0, with = 0;
   for (std::uint32_t seed = 0; seed < 400; ++seed) {

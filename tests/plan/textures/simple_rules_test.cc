@@ -23,8 +23,8 @@ TEST(OneImagePerTensor, SharesNothing) {
   EXPECT_EQ(packing.items[1].image, 1);
 }
 
-// Item 2 finds the images of 0 and 1 idle, 2 by 3 and 4 by 2 texels. To hold 3 by 3 texels, the
-// first image must grow by 3, the second by 4.
+// Item 2 finds the images of items 0 and 1 idle: 2 by 3 and 4 by 2 texels. To hold 3 by 3 texels,
+// the first image must grow by 3 texels, and the second by 4.
 TEST(GrowAndReuse, GrowsTheLeast) {
   TextureProblem problem;
   problem.items = {item(0, 0, 0, 2, 3, 1), item(1, 0, 0, 4, 2, 1), item(2, 1, 1, 3, 3, 1)};

@@ -219,7 +219,7 @@ TEST(BoundsRegions, PointsPastAGuardAskForNothing) {
   EXPECT_EQ(region_of_shared(true), expected);
 }
 
-// In any scope, a region is for one iteration of the serial loops outside the attachment.
+// In any scope, a region covers one iteration of the serial loops outside the attachment.
 TEST(BoundsRegions, SerialLoopsStandStill) {
   Chain chain(64, 64, [](const Tensor& b, const Expr& i) { return at(b, {i}); });
   const auto [outer, inner] = chain.te.split(chain.c, chain.te.axis(chain.c, 0), 8);
@@ -296,7 +296,7 @@ TEST(BoundsRegions, NeededPointsFollowTheReadsAndTheirConditions) {
             "1 to 4");
 }
 
-// Points that only uncomputed points of a reader read are not needed.
+// A point is not needed if it is read only by points of a reader that are not computed.
 TEST(BoundsRegions, NeededPointsFollowChainsOfReaders) {
   const Tensor a = placeholder("A", {64}), b = plus_one(a, "B");
   const Tensor c = compute("C", {32}, [&](const Exprs& i) { return at(b, {i[0] + 4}); });

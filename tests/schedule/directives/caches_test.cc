@@ -109,7 +109,7 @@ TEST_F(Caches, CacheReadOfSeveralReaders) {
   EXPECT_EQ(body(e), "C[i, j] * D.texture[i, j]");
 }
 
-// The cache of a cache reads the first cache, whose only reader it becomes.
+// The cache of a cache reads the first cache and becomes its only reader.
 TEST_F(Caches, CacheReadTwice) {
   const Tensor texture = te.cache_read(a, "texture", {b});
   const Tensor local = te.cache_read(texture, "local", {b});

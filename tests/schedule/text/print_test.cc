@@ -77,7 +77,7 @@ TEST(PrintSchedule, Layouts) {
             "  scope texture layout=texture[(h, c) -> rows=(h), cols=(), lanes=(c)]\n");
 }
 
-// In the text, relations that a transform uses are before the transform, other relations after it.
+// In the text, relations that a transform uses are before it, and other relations are after it.
 TEST(PrintSchedule, Transforms) {
   const Tensor a = placeholder("A", {8, 4}), b = plus_one(a, "B");
   Te te({b});
