@@ -145,7 +145,7 @@ def pass_list(opt: str) -> str:
 def run_opt(
     opt: str, batch: Batch, passes: list[str], stages: dict[str, str]
 ) -> list[tuple[str, str]]:
-    """Return the sources of each program, then their texts after some passes with the codes."""
+    """Return the sources of each program, then the texts after some passes and the codes."""
     command = [opt, "-", f"--emit={batch.kind}", "--split-input-file", f"--pass={','.join(passes)}"]
     if stages:
         command.append(f"--print-after={','.join(stages)}")

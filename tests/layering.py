@@ -64,8 +64,8 @@ ROOMS = {
 # Folders whose subfolders must not use each other; the named subfolder may use all of them.
 APART = {"src/runtime/drivers": "all"}
 
-# For each folder directly below a library: the other such folders that it may use. Files in the
-# library's own folder, if it has any, need a row "".
+# For each folder directly below a library: the other folders of the library that it may use. Files
+# in the library's own folder, if there are any, need a row "".
 FOLDERS = {
     "src/runtime": {
         "hal": (),

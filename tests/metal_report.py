@@ -2,9 +2,10 @@
 
     .venv/bin/python tests/metal_report.py [--device metal:0] [--count 1000] [--out FILE.md]
 
-Runs the conformance suite on all Metal devices. Runs random programs on the given device, and
-MobileNetV2 with custom operators: in its command buffers, and with a wait for each operator. On
-systems other than Apple's, the device is the software Metal. Exits with 1 if anything was wrong.
+Runs the conformance suite on all Metal devices. Runs random programs on the given device. Runs
+MobileNetV2 with custom operators twice: within the network's command buffers, and with a wait for
+each operator. On systems other than Apple's, the device is the software Metal. Exits with 1 if
+anything was wrong.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Section:
             self.lines += ["...", *lines[-_LONGEST:]]
 
     def text(self) -> str:
-        """Return the section of the page."""
+        """Return the section as text for the page."""
         outcome = "right" if self.status == 0 else f"**ended with {self.status}**"
         quoted = "\n".join(self.lines)
         return f"## {self.title}: {outcome}, {self.seconds:.0f} s\n\n```text\n{quoted}\n```\n"

@@ -37,7 +37,7 @@ def reason_of(text: str) -> str:
     return re.sub(r"\b\d+\b", "n", re.sub(r"'[^']*'", "…", text))
 
 
-Row = tuple[str, str, str, str]  # kind, name, outcome and why
+Row = tuple[str, str, str, str]  # kind, name, outcome and reason
 
 
 def counts_of(runs: list[list[Row]]) -> list[str]:

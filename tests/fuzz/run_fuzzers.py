@@ -51,7 +51,7 @@ def run(folder: Path, target: str, seconds: int, jobs: int) -> int:
     command = [
         binary(folder, target),
         corpus,
-        *(texts if target != "package" else ()),  # this target makes packages itself
+        *(texts if target != "package" else ()),  # the target `package` makes its inputs itself
         f"-artifact_prefix={findings}/{target}-",
         f"-max_total_time={seconds}",
         f"-timeout={TIMEOUT}",

@@ -125,7 +125,7 @@ def ours() -> Api:
 
 
 def main() -> int:
-    """Compare; the exit status tells whether all agrees."""
+    """Compare; the exit status tells whether all declarations agree."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     options = parser.parse_args()

@@ -116,7 +116,7 @@ class World {
   std::vector<ImportModel> imports = {};
   std::vector<Readback> readbacks = {};
   std::vector<HostCallModel> host_calls = {};
-  std::vector<std::shared_ptr<Bytes>> borrowed = {};  // memory that updates borrow, until the end
+  std::vector<std::shared_ptr<Bytes>> borrowed = {};  // memory that updates borrow; kept to the end
   PoolModel pool;
   // Memory that was allocated, with its kind and bytes; no kind if imported.
   std::vector<

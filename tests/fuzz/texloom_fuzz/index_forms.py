@@ -42,7 +42,7 @@ class Index:
 
 
 def _room(last: Extent, size: Extent) -> int:
-    """Return how far the last index may be shifted so that all stay in range at every call."""
+    """Return how far an index with this last value may be shifted to be in range at each call."""
     return min(n - 1 - i for i, n in at_each_call(last, size))
 
 

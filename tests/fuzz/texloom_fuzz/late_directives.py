@@ -98,7 +98,7 @@ class LateDirectives:
             self.feature("double_buffer")
 
     def pipeline(self, stage: Stage) -> None:
-        """Pipeline ahead of a serial loop of a single reader."""
+        """Pipeline a copy ahead of a serial loop of its only reader."""
         host, loop = stage.enclosing[-1]
         readers = set(self.computation.effective_readers(stage))
         is_copy = not (stage.reductions or stage.several) and len(readers) == 1

@@ -59,7 +59,7 @@ class Placement:
             if owner.texture and loop.lane:
                 common = common[:i]
                 break
-        # Extents of inner loops must not depend on the call, because memory sizes do not.
+        # Extents of inner loops must not depend on the call, because memory sizes must not, either.
         least = max(
             (i + 1 for path in paths for i, (_, loop) in enumerate(path) if loop.symbolic),
             default=0,

@@ -85,7 +85,7 @@ def word(name: str) -> re.Pattern[str]:
 
 
 def without_splits(text: str) -> Iterator[str]:
-    """Undo a split or a fusion: uses of one part become the axis, uses of the other are removed.
+    """Undo a split or fusion: uses of one part become the axis; uses of the other part are removed.
 
     The lines of a stage begin at its head and end before the next stage's head.
     """
@@ -191,7 +191,7 @@ def simpler(text: str) -> Iterator[str]:
 def outside_brackets(text: str, begin: int, step: int) -> Iterator[int]:
     """Yield positions from `begin`, in steps of 1 or -1, outside nested brackets.
 
-    The last one is the bracket that closes the enclosing expression.
+    The last position is that of the bracket that closes the enclosing expression.
     """
     opening, closing = ("([", ")]") if step > 0 else (")]", "([")
     depth, at = 0, begin

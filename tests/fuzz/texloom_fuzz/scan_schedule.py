@@ -74,7 +74,7 @@ class ScanSchedule:
             self.cache_source(source, readers)
 
     def cache_source(self, source: Stage, readers: list[str]) -> None:
-        """Fetch the part that a step reads, by all threads."""
+        """Let all threads fetch the part of the source that a step reads."""
         self.feature("the source in shared memory")
         cache, fused = self.script.name(f"{source.var}c"), self.script.name("f")
         outer, add = self.script.name(f"{fused}o"), self.script.add
@@ -129,7 +129,7 @@ class ScanSchedule:
             self.share(middle.var, middle.columns)
 
     def rfactor(self, middle: Part) -> str:
-        """Compute partial results of all steps of a row, or of every second one."""
+        """Compute partial results of all steps of a row, or of every second step."""
         self.feature("rfactor")
         self.script.keeps_order = False
         var, inner = self.script.name(f"{middle.var}f"), f"s[{middle.var}].op.reduce_axis[0]"

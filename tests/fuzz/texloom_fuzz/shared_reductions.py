@@ -35,7 +35,7 @@ class SharedReductions:
                 self.predicate(stage, tag, loop.extent)
 
     def rows_of_blocks(self, stage: Stage) -> None:
-        """Give each row of threads an element, and its columns the steps, as TVM's topi does.
+        """Give each row of threads an element; the row's threads share its steps, as in TVM's topi.
 
         The steps may be those of a stage that the elements read.
         """

@@ -70,7 +70,7 @@ std::string in_words_of_msl(std::string_view text) {
   }
   for (const auto& [from, to] : kWords) replace_all(out, from, to);
   name_vectors(out);
-  // Clang prints the space, an attribute, before the other qualifiers.
+  // Clang prints the address space, an attribute, before the other qualifiers.
   for (size_t at = 0; (at = out.find("device ", at)) != std::string::npos; ++at) {
     const size_t end = out.find(' ', at + 7);
     const bool word =

@@ -50,7 +50,7 @@ std::string link_problem(const std::string& errors) {
 
 std::vector<std::string> clang_command() {
   std::vector<std::string> command;
-  std::ifstream flags(build_file("flags"));  // one per line, as for the precompiled header
+  std::ifstream flags(build_file("flags"));  // one flag per line, as for the precompiled header
   for (std::string flag; std::getline(flags, flag);) command.push_back(flag);
   return command;
 }

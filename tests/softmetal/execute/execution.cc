@@ -314,7 +314,7 @@ void Execution::report_stuck() {
                                                              : kWhere[static_cast<int>(t.state)];
     return std::string("waits ") + place;
   };
-  // Looks for a simdgroup whose threads wait at different calls, then for different barriers.
+  // Looks for a simdgroup whose threads wait at different calls, then for waits at other barriers.
   for (uint32_t i = 0; i < count_; ++i) {
     Thread& t = threads_[i];
     if (t.state != State::AtGather && t.state != State::AtSimdBarrier) continue;

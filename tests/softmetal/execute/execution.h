@@ -109,7 +109,7 @@ class Execution {
   std::map<const Texture*, TexelMarks> texel_marks_;
   std::vector<Report> reports_;
   bool failed_ = false;
-  volatile std::sig_atomic_t time_is_over_ = 0;  // the time ran out in the host's code
+  volatile std::sig_atomic_t time_is_over_ = 0;  // set if the time ran out in the host's code
   const void* refused_ = nullptr;                // an address outside of all memory
 
   Context main_;

@@ -18,7 +18,7 @@ struct Accessor {
   uint32_t thread = 0;      // in the dispatch, counted from 1
   uint32_t group = 0;       // in the dispatch, counted from 1
   uint32_t simdgroup = 0;   // in the group
-  uint32_t epoch = 0;       // counts the group's barriers for this memory, and groups
+  uint32_t epoch = 0;       // counts groups, and barriers of the group for this memory
   uint32_t simd_epoch = 0;  // counts the simdgroup's barriers
 };
 

@@ -16,8 +16,8 @@ enum class ReportKind {
   ReadOnly,       // a write to memory that the kernel may only read
   Uninitialized,  // a read of threadgroup memory that was never written
   Race,           // conflicting accesses of two threads without a barrier between
-  Barrier,        // threads that wait at different barriers, or have ended
-  Simdgroup,      // lanes that wait at different calls, or have ended
+  Barrier,        // some threads wait at another barrier, or have ended
+  Simdgroup,      // some lanes wait at another call, or have ended
   Lane,           // a shuffle from a lane that does not exist
   TextureBounds,  // a texel outside of a texture; reads give 0, writes are dropped
   Texture,        // a texture of another kind, format or usage than the program's type

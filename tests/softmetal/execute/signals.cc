@@ -23,7 +23,7 @@ constexpr std::array<int, 5> kSignals = {SIGSEGV, SIGBUS, SIGILL, kDivisionSigna
                                          kTimeLimitSignal};
 constexpr size_t kStackBytes = 256 * 1024;
 
-// The process's handlers from before the first scope; ours forward to them.
+// The process's handlers from before the first scope; our handlers forward to these.
 std::array<struct sigaction, kSignals.size()>& previous() {
   static std::array<struct sigaction, kSignals.size()> kActions;
   return kActions;

@@ -199,7 +199,7 @@ Code::Code(std::vector<Token>& tokens, std::vector<Message>& messages)
     size_t last = i;
     if (opens) {
       last = end_of_attributes(tokens_, i);
-      // If `x[[` is an index by a lambda, no attribute name of Metal follows.
+      // If `x[[` begins an index that is a lambda, no attribute name of Metal follows.
       const std::string_view name = tokens_[std::min(i + 2, last)].text;
       if (is_builtin_attribute(name) || metal_attributes().count(name) != 0) {
         if (tokens_[last].is("]") && tokens_[last - 1].is("]")) {

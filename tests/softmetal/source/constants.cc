@@ -22,8 +22,8 @@ std::string unqualified(const std::string& name) {
 }  // namespace
 
 // A constant gets its value when a function is created from the library, and the program is
-// compiled for this value. Without a value it is zero and not defined, and kernels that need it do
-// not run.
+// compiled for this value. Without a value, the constant is zero and not defined, and kernels that
+// need it do not run.
 void Scopes::record_function_constant(const Declaration& d, const Attribute& attribute,
                                       const std::string& prefix) {
   FunctionConstant constant;

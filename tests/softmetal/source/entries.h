@@ -7,8 +7,8 @@
 
 namespace softmetal {
 
-// Entry points are numbered in the order of program.kernels, descriptions of structs in the order
-// of program.structs. compile/module.h declares their symbols.
+// Entry points are numbered in the order of program.kernels, and descriptions of structs in the
+// order of program.structs. compile/module.h declares their symbols.
 std::string print_entries(const Program& program, const std::string& file);
 
 }  // namespace softmetal

@@ -97,7 +97,7 @@ Parameter read_parameter(Code& code, size_t begin, size_t end, bool& explicit_in
   p.line = code[begin].line;
   p.type = code.text(begin, std::min(name, stop));
   for (size_t i = begin; i <= end; ++i) {
-    // Attributes before the first token belong to this parameter, attributes after the comma to the
+    // Attributes before the first token belong to this parameter, and those after the comma to the
     // next one.
     for (const Attribute& a : code.attributes_before(i))
       apply_attribute(code, a, p, explicit_index);

@@ -103,7 +103,7 @@ class Programs : public testing::Test {
   std::string folder_;
 };
 
-// Clang's error about the precompiled Metal library blames no program.
+// An error of clang about a stale precompiled library asks for a build and blames no program.
 TEST(Diagnostics, OfAStaleBuildAskForABuild) {
   const std::vector<Message> messages = read_clang_messages(
       "error: file '/a/all.h' has been modified since the precompiled header '/b/metal.pch' was "

@@ -67,7 +67,7 @@ void draw_create_semaphore(World& world) {
   if (world.random.chance(60)) semaphore->queue = world.random.pick(world.queues)->number;
   world.call("{} = create_semaphore({}), signaled by {}", semaphore->name, semaphore->value,
              semaphore->queue ? world.find_queue(*semaphore->queue)->name : "the host");
-  // The host waits for a semaphore of another device or of none.
+  // If a semaphore is of another device or of none, the host waits for it, not the device.
   if (world.random.chance(80)) {
     auto made = (world.random.chance(90) ? world.device : *world.devices.other)
                     .create_semaphore({.value = semaphore->value});

@@ -1,4 +1,4 @@
-// Templates for entry points, which the code that the token pass appends uses. They check the types
+// Templates for entry points, used by the code that the token pass appends. They check the types
 // of a kernel's parameters against the attributes, describe the parameters, and call the kernel.
 #pragma once
 

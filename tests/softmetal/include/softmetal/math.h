@@ -117,7 +117,7 @@ SM_UNARY(rint, __builtin_rintf((float)x))
 SM_UNARY(round, __builtin_roundf((float)x))
 SM_UNARY(sqrt, __builtin_sqrtf((float)x))
 SM_BINARY(copysign, __builtin_copysignf((float)x, (float)y))
-// If one operand is NaN, the result is the other one.
+// If one operand is NaN, the result is the other operand.
 SM_BINARY(fmax, x != x ? y : (y != y ? x : (x < y ? y : x)))
 SM_BINARY(fmin, x != x ? y : (y != y ? x : (y < x ? y : x)))
 SM_BINARY(max, x != x ? y : (y != y ? x : (x < y ? y : x)))

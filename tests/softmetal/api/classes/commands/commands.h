@@ -24,8 +24,8 @@ namespace softmetal {
 // The state of a command buffer while it runs.
 struct Run {
   const void* queue = nullptr;
-  PassSet known;                    // passes complete before the next pass
-  PassSet done;                     // the run's passes, and those known before them
+  PassSet known;                    // passes that complete before the next one
+  PassSet done;                     // the run's passes, and those known earlier
   std::optional<Pass> pass;         // of the running encoder
   std::vector<Resident> residents;  // of residency sets, at the commit
 };

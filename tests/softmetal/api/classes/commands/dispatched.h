@@ -38,7 +38,7 @@ class Dispatched {
     size_t offset = 0;
     UsedObject object;
   };
-  std::optional<Indirect> indirect;  // if not set, `grid` counts
+  std::optional<Indirect> indirect;  // if not set, `grid` applies
 
   void bind(int index, const Part& part, size_t offset, const UsedObject& object,
             bool is_writable = true);
