@@ -55,7 +55,8 @@ class Assembler {
         refs_.emplace(tensor, add(tensors_.arguments, TensorRef::Kind::Argument, tensor));
       }
     }
-    for (const Invocation& invocation : invocations_.list) add(invocation);
+    compile_sites();
+    for (std::size_t i = 0; i < invocations_.list.size(); ++i) add(i);
     add_parts();
     std::vector<runtime::PlanPart> parts;
     for (const Part& part : parts_) parts.push_back({part.plan, part.arguments});
@@ -159,28 +160,42 @@ class Assembler {
     result_.values.push_back(std::move(packed));
   }
 
-  void add(const Invocation& each) {
-    const std::vector<StoredTensor> tensors = tensors_of(each);
-    Part part;
-    std::vector<SiteArgument> arguments;
-    for (const StoredTensor& tensor : tensors) {
-      part.arguments.push_back(ref_of(tensor));
-      arguments.push_back(images_.argument(static_cast<TensorId>(tensor.tensor), stored(tensor)));
+  bool is_call(const Invocation& each) const {
+    return each.node && graph_.nodes[*each.node].call.has_value();
+  }
+
+  // Compiles the kernels of all invocations. The requests have the order of the invocations.
+  void compile_sites() {
+    requests_.resize(invocations_.list.size());
+    std::vector<SiteRequest> kernels;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const Invocation& each = invocations_.list[i];
+      if (is_call(each)) continue;
+      const Alternative* alternative = alternative_of(each);
+      requests_[i].program = alternative != nullptr ? alternative->program.get()
+                                                    : &copies_.emplace_back(copy_of(each));
+      for (const StoredTensor& tensor : tensors_of(each))
+        requests_[i].arguments.push_back(
+            images_.argument(static_cast<TensorId>(tensor.tensor), stored(tensor)));
+      kernels.push_back(requests_[i]);
     }
+    sites_.compile_ahead(kernels);
+  }
+
+  void add(std::size_t number) {
+    const Invocation& each = invocations_.list[number];
+    Part part;
+    for (const StoredTensor& tensor : tensors_of(each)) part.arguments.push_back(ref_of(tensor));
     if (each.node) part.node = static_cast<std::uint32_t>(*each.node);
-    part.plan = plan_of(each, arguments, part.arguments);
+    std::string& signature = result_.signatures.emplace_back();
+    part.plan =
+        is_call(each) ? call_plan(each, part.arguments) : kernel_plan(requests_[number], signature);
     parts_.push_back(std::move(part));
   }
 
-  const runtime::LaunchPlan* plan_of(const Invocation& each,
-                                     const std::vector<SiteArgument>& arguments,
-                                     const std::vector<TensorRef>& refs) {
-    std::string& signature = result_.signatures.emplace_back();
-    if (each.node && graph_.nodes[*each.node].call) return call_plan(each, refs);
-    const Alternative* alternative = alternative_of(each);
-    const auto& [name, site] = alternative != nullptr
-                                   ? sites_.site(*alternative->program, arguments)
-                                   : sites_.site(copy_of(each), arguments);
+  // The plan of a call site. Sets its signature.
+  const runtime::LaunchPlan* kernel_plan(const SiteRequest& request, std::string& signature) {
+    const auto& [name, site] = sites_.site(*request.program, request.arguments);
     signature = name;
     if (!interpreted_) return &site.plan;
     const auto [found, is_new] = interpreted_plans_.try_emplace(&site, site.plan);
@@ -245,6 +260,8 @@ class Assembler {
   runtime::PlanTensors tensors_;
   std::map<StoredTensor, TensorRef> refs_;
   std::vector<Part> parts_;
+  std::deque<lower::Lowering> copies_;  // the programs of conversions and concatenations
+  std::vector<SiteRequest> requests_;   // for each invocation; empty for custom operators
   std::deque<runtime::LaunchPlan> call_plans_;
   std::map<const CompiledSite*, runtime::LaunchPlan> interpreted_plans_;
   Assembly result_;

@@ -1,12 +1,26 @@
 #include "graph/call_sites.h"
 
+#include <optional>
 #include <utility>
 
 #include "compile/launch_plan.h"
 #include "ir/layout/layout_pattern.h"
 #include "lower/te_text.h"
+#include "support/diagnostic.h"
+#include "support/side_by_side.h"
 
 namespace texloom::graph {
+namespace {
+
+CompiledSite compiled_site(std::shared_ptr<const lower::Lowering> declared,
+                           const compile::CompileOptions& options,
+                           compile::Interruption interruption) {
+  CompiledSite site{compile::compile({std::move(declared)}, options, interruption), {}};
+  site.plan = compile::make_launch_plan(site.module);
+  return site;
+}
+
+}  // namespace
 
 lower::Lowering for_site(const lower::Lowering& program,
                          const std::vector<SiteArgument>& arguments) {
@@ -32,13 +46,49 @@ lower::Lowering for_site(const lower::Lowering& program,
   return site;
 }
 
+void CallSites::compile_ahead(const std::vector<SiteRequest>& requests) {
+  struct Site {
+    std::shared_ptr<const lower::Lowering> declared;
+    std::optional<CompiledSite> compiled = {};
+    std::exception_ptr error = {};
+  };
+  std::map<std::string, Site> by_signature;
+  for (const SiteRequest& request : requests) {
+    auto declared =
+        std::make_shared<const lower::Lowering>(for_site(*request.program, request.arguments));
+    std::string signature = lower::to_string(*declared);
+    if (!compiled_.contains(signature) && !failed_.contains(signature))
+      by_signature.emplace(std::move(signature), Site{std::move(declared)});
+  }
+  std::vector<Site*> sites;
+  for (auto& [signature, site] : by_signature) sites.push_back(&site);
+  run_side_by_side(
+      sites.size(),
+      [&](std::size_t number, compile::Interruption interruption) {
+        Site& site = *sites[number];
+        try {
+          site.compiled = compiled_site(std::move(site.declared), options_, interruption);
+        } catch (const UserError&) {
+          site.error = std::current_exception();
+        }
+      },
+      interruption_);
+  for (auto& [signature, site] : by_signature) {
+    if (site.error)
+      failed_.emplace(signature, site.error);
+    else
+      compiled_.emplace(signature, *std::move(site.compiled));
+  }
+}
+
 const CompiledSites::value_type& CallSites::candidate(const lower::Lowering& program,
                                                       const std::vector<SiteArgument>& arguments) {
   auto declared = std::make_shared<const lower::Lowering>(for_site(program, arguments));
   std::string signature = lower::to_string(*declared);
   if (const auto found = compiled_.find(signature); found != compiled_.end()) return *found;
-  CompiledSite site{compile::compile({std::move(declared)}, options_, interruption_), {}};
-  site.plan = compile::make_launch_plan(site.module);
+  if (const auto found = failed_.find(signature); found != failed_.end())
+    std::rethrow_exception(found->second);
+  CompiledSite site = compiled_site(std::move(declared), options_, interruption_);
   return *compiled_.emplace(std::move(signature), std::move(site)).first;
 }
 

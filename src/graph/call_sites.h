@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <memory>
 #include <string>
@@ -34,6 +35,12 @@ lower::Lowering for_site(const lower::Lowering& program,
 // equal options may share this map.
 using CompiledSites = std::map<std::string, CompiledSite>;
 
+// A program as a call site runs it.
+struct SiteRequest {
+  const lower::Lowering* program = nullptr;
+  std::vector<SiteArgument> arguments;
+};
+
 class CallSites {
  public:
   // `compiled` holds sites that were compiled before; sites that are compiled now are added to it.
@@ -41,6 +48,9 @@ class CallSites {
             CompiledSites& compiled)
       : options_(options), interruption_(interruption), compiled_(compiled) {}
 
+  // Compiles sites side by side, on all processors, for later calls of site() and candidate(). Such
+  // a call fails if compiling its site fails here.
+  void compile_ahead(const std::vector<SiteRequest>& requests);
   // Compiles a site of the graph, unless its signature is known. Fails like compile(). The result
   // lives as long as the compiled sites.
   const CompiledSites::value_type& site(const lower::Lowering& program,
@@ -57,7 +67,9 @@ class CallSites {
   compile::CompileOptions options_;
   compile::Interruption interruption_;
   CompiledSites& compiled_;
-  std::map<std::string, const CompiledSite*> used_;  // keyed by signature
+  // The errors of the sites that cannot be compiled.
+  std::map<std::string, std::exception_ptr> failed_;  // keyed by signature
+  std::map<std::string, const CompiledSite*> used_;   // keyed by signature
 };
 
 }  // namespace texloom::graph

@@ -9,8 +9,9 @@
 // 3. The planner of textures may fold tensors of that combination, for at most kFoldBudget of its
 //    cost (graph/scopes/folds.h). With these folds, and no others, the combination is chosen once
 //    more.
-// 4. The kernels of each call site are compiled (graph/call_sites.h). Textures that may share an
-//    image have origins; other textures have none (graph/image_use.h).
+// 4. The kernels of each call site are compiled, side by side on all processors
+//    (graph/call_sites.h). Textures that may share an image have origins; other textures have none
+//    (graph/image_use.h).
 // 5. The temporaries are placed (runtime/plan/workspace.h). The parts of an in-place concatenation
 //    lie in its result. If the graph has symbols, temporaries are placed at each run, for its
 //    sizes.

@@ -28,9 +28,11 @@ class Collection {
   }
 
   Offers collect() {
+    std::vector<std::vector<Way>> ways = ways_of_nodes();
+    compile_ahead(ways);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].concat_axis) continue;
-      add_alternatives(i);
+      add_alternatives(i, std::move(ways[i]));
       if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_sharing(i);
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -82,20 +84,43 @@ class Collection {
     std::ptrdiff_t textures = 0;
   };
 
-  // Adds the alternatives of a node that the target can run, in order of preference. Alternatives
-  // that may fail to compile are compiled only if their number of textures makes them take part.
-  void add_alternatives(std::size_t number) {
-    const Node& node = graph_.nodes[number];
-    std::vector<Way> ways;
-    for (std::size_t i = 0; i < node.alternatives.size(); ++i) {
-      if (auto way = way_of(node, i)) ways.push_back(*std::move(way));
-    }
+  // The alternatives of each node that the target may be able to run, in order of preference.
+  std::vector<std::vector<Way>> ways_of_nodes() const {
     const auto is_before = [&](const Way& a, const Way& b) {
       return preference_ == StoragePreference::Textures ? a.textures > b.textures
                                                         : a.textures < b.textures;
     };
-    if (preference_ != StoragePreference::Any)
-      std::stable_sort(ways.begin(), ways.end(), is_before);
+    std::vector<std::vector<Way>> all(graph_.nodes.size());
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      if (node.concat_axis) continue;
+      for (std::size_t i = 0; i < node.alternatives.size(); ++i) {
+        if (auto way = way_of(node, i)) all[n].push_back(*std::move(way));
+      }
+      if (preference_ != StoragePreference::Any)
+        std::stable_sort(all[n].begin(), all[n].end(), is_before);
+    }
+    return all;
+  }
+
+  // Compiles the alternatives that add_alternatives() surely asks for.
+  void compile_ahead(const std::vector<std::vector<Way>>& ways) {
+    std::vector<StoredAlternative> candidates;
+    for (std::size_t n = 0; n < ways.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      for (const Way& way : ways[n]) {
+        const Alternative& alternative = node.alternatives[way.number];
+        if (alternative.may_fail) candidates.push_back({node, alternative, way.stored});
+        if (preference_ != StoragePreference::Any) break;
+      }
+    }
+    costs_.compile_ahead(candidates);
+  }
+
+  // Adds the alternatives of a node that the target can run. Alternatives that may fail to compile
+  // are compiled only if their number of textures makes them take part.
+  void add_alternatives(std::size_t number, std::vector<Way> ways) {
+    const Node& node = graph_.nodes[number];
     std::optional<std::ptrdiff_t> textures;  // the textures of an alternative that takes part
     for (Way& way : ways) {
       if (preference_ != StoragePreference::Any && textures.value_or(way.textures) != way.textures)

@@ -25,6 +25,13 @@ std::vector<SiteArgument> SiteCosts::arguments(const std::vector<TensorId>& tens
   return list;
 }
 
+void SiteCosts::compile_ahead(const std::vector<StoredAlternative>& candidates) {
+  std::vector<SiteRequest> requests;
+  for (const auto& [node, alternative, stored] : candidates)
+    requests.push_back({alternative.program.get(), arguments(tensors_of(node), stored)});
+  sites_.compile_ahead(requests);
+}
+
 bool SiteCosts::works(const Node& node, const Alternative& alternative,
                       const std::vector<Stored>& stored) {
   try {

@@ -35,6 +35,13 @@ struct SiteCost {
 // Returns the cost of a call site.
 using CostSource = std::function<SiteCost(const SiteFacts&)>;
 
+// An alternative of a node, and where its arguments are stored.
+struct StoredAlternative {
+  const Node& node;
+  const Alternative& alternative;
+  const std::vector<Stored>& stored;
+};
+
 // The costs of the sites of one graph. Without a source, the default model estimates all costs, and
 // no kernel is compiled for an estimate.
 class SiteCosts {
@@ -45,6 +52,8 @@ class SiteCosts {
   bool has_source() const { return static_cast<bool>(source_); }
   const CostModel& model() const { return model_; }
 
+  // Compiles alternatives side by side, for later calls of works().
+  void compile_ahead(const std::vector<StoredAlternative>& candidates);
   // Whether the kernels of an alternative can be compiled for these storages of its arguments.
   bool works(const Node& node, const Alternative& alternative, const std::vector<Stored>& stored);
   SiteCost of_node(const Node& node, const Alternative& alternative,
