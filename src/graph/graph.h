@@ -30,8 +30,8 @@
 #include <string>
 #include <vector>
 
+#include "graph/analysis/pattern.h"
 #include "graph/computation.h"
-#include "graph/pattern.h"
 #include "ir/scope.h"
 #include "ir/target/target.h"
 #include "lower/lowering.h"

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/analysis/growth.h"
 #include "support/half.h"
 
 namespace texloom::graph {
@@ -47,15 +48,25 @@ std::shared_ptr<const std::vector<std::byte>> halves_of(const Tensor& constant) 
 class Narrowing {
  public:
   explicit Narrowing(Graph& graph)
-      : graph_(graph), one_type_(graph.tensors.size()), is_exact_(graph.tensors.size()) {
+      : graph_(graph),
+        one_type_(graph.tensors.size()),
+        is_exact_(graph.tensors.size()),
+        is_sum_(graph.tensors.size()),
+        is_added_up_(graph.tensors.size()) {
     std::iota(one_type_.begin(), one_type_.end(), 0);
-    for (const Tensor& tensor : graph.tensors) stays_.push_back(!may_be_rounded(tensor));
+    for (const Tensor& tensor : graph.tensors) {
+      stays_.push_back(!may_be_rounded(tensor));
+      const bool is_constant = tensor.role == TensorRole::Constant;
+      growth_.push_back(is_constant ? Growth::Scale : Growth::Linear);
+    }
   }
 
   void run() {
+    for (const Node& node : graph_.nodes) follow(node);
     for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) visit(*node);
     for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
-      if (stays_[id] || is_exact_[id]) stays_[first_of(id)] = true;
+      const bool overflows = is_added_up_[id] && growth_[id] == Growth::Large;
+      if (stays_[id] || is_exact_[id] || is_sum_[id] || overflows) stays_[first_of(id)] = true;
     }
     for (TensorId id = 0; id < graph_.tensors.size(); ++id) {
       Tensor& tensor = graph_.tensors[id];
@@ -72,6 +83,57 @@ class Narrowing {
     return tensor.role == TensorRole::Intermediate;
   }
 
+  static bool is_computed(const Node& node) {
+    return node.pattern && node.computation && node.alternatives.empty() &&
+           node.outputs.size() == 1;
+  }
+
+  // Whether the node reduces at least one whole axis of its only input.
+  bool sums_axes(const Node& node) const {
+    const bool reduces =
+        is_computed(node) && node.inputs.size() == 1 &&
+        (node.pattern == Pattern::Reduction || node.pattern == Pattern::Contraction);
+    if (!reduces) return false;
+    const Shape& from = graph_.tensors[node.inputs.front()].shape;
+    const Shape& to = graph_.tensors[node.outputs.front()].shape;
+    if (to.size() < from.size()) return true;
+    for (std::size_t i = 0; i < from.size() && from.size() == to.size(); ++i) {
+      if (to[i].constant() == 1 && from[i].constant() != 1) return true;
+    }
+    return false;
+  }
+
+  // Finds sums and the growth of the node's outputs. The nodes before it have been followed.
+  void follow(const Node& node) {
+    const bool is_moved = node.concat_axis || node.is_view;
+    const bool is_elementwise =
+        is_moved || (is_computed(node) && *node.pattern <= Pattern::Injective);
+    if (sums_axes(node)) {
+      is_sum_[node.outputs.front()] = true;
+      growth_[node.outputs.front()] = Growth::Scale;
+    } else if (is_elementwise) {
+      const bool is_sum = depends_on_sums_alone(node);
+      is_sum_[node.outputs.front()] = is_sum;
+      growth_[node.outputs.front()] = is_sum ? Growth::Scale : growth_of_output(node);
+    }
+  }
+
+  bool depends_on_sums_alone(const Node& node) const {
+    const auto is_sum = [&](TensorId id) { return bool{is_sum_[id]}; };
+    const auto is_sum_or_constant = [&](TensorId id) {
+      return is_sum_[id] || graph_.tensors[id].role == TensorRole::Constant;
+    };
+    return std::ranges::any_of(node.inputs, is_sum) &&
+           std::ranges::all_of(node.inputs, is_sum_or_constant);
+  }
+
+  Growth growth_of_output(const Node& node) const {
+    std::vector<Growth> inputs;
+    for (const TensorId id : node.inputs) inputs.push_back(growth_[id]);
+    if (node.computation && !node.concat_axis) return growth_of(*node.computation, inputs);
+    return inputs.empty() ? Growth::Linear : std::ranges::max(inputs);
+  }
+
   // Decides on the types of a node's tensors. All readers of its outputs have been visited before.
   void visit(const Node& node) {
     const std::vector<TensorId> tensors = tensors_of(node);
@@ -83,6 +145,11 @@ class Narrowing {
       return;
     }
     const bool passes_on = is_moved_whole || *node.pattern <= Pattern::Injective;
+    const bool adds_up = passes_on ? is_added_up_[node.outputs.front()]
+                                   : *node.pattern == Pattern::Reduction || sums_axes(node);
+    if (adds_up) {
+      for (const TensorId id : node.inputs) is_added_up_[id] = true;
+    }
     if (makes_integers(node) || (passes_on && writes_exact(node))) {
       for (const TensorId id : node.inputs) is_exact_[id] = true;
     }
@@ -111,6 +178,9 @@ class Narrowing {
   std::vector<TensorId> one_type_;  // for each tensor, another of the same type, or itself
   std::vector<bool> stays_;         // for each tensor, whether its type must not change
   std::vector<bool> is_exact_;      // for each tensor, whether integers or coordinates depend on it
+  std::vector<bool> is_sum_;  // for each tensor, whether it is computed from sums over axes alone
+  std::vector<bool> is_added_up_;  // for each tensor, whether its elements are terms of sums
+  std::vector<Growth> growth_;     // for each tensor
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/movement.h"
-#include "graph/pattern.h"
+#include "graph/analysis/movement.h"
+#include "graph/analysis/pattern.h"
 #include "ir/program.h"
 
 namespace texloom::graph {

@@ -1,4 +1,4 @@
-#include "graph/pattern.h"
+#include "graph/analysis/pattern.h"
 
 #include <algorithm>
 #include <array>

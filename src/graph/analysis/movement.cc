@@ -1,4 +1,4 @@
-#include "graph/movement.h"
+#include "graph/analysis/movement.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,12 +1,12 @@
 // Tests which computations are found to move elements. A tag alone does not make a view.
-#include "graph/movement.h"
+#include "graph/analysis/movement.h"
 
 #include <gtest/gtest.h>
 
 #include <optional>
 #include <string>
 
-#include "graph/pattern.h"
+#include "graph/analysis/pattern.h"
 #include "graph/text/computation_text.h"
 
 namespace texloom::graph {
