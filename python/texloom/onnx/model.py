@@ -49,7 +49,8 @@ class Model:
         The shapes of inputs, which must agree with the extents in the model. Strings instead of
         numbers, as in ``(1, 3, "h", "w")``, leave extents open.
     values : mapping of str to array, optional
-        The values of inputs that thereby become constants, such as the shape for a Reshape.
+        The values of inputs that thereby become constants, such as the shape for a Reshape, or
+        values in place of the defaults of inputs that have an initializer.
     progress : callable, optional
         ``progress(what, done, all)`` is called while nodes are imported and get their kernels.
     precision : "fp32" or "fp16"
@@ -92,12 +93,15 @@ class Model:
         measure: Device | str | None = None,
         operators: Sequence[Operator] = (),
     ) -> None:
-        self._model = model
         self._options = CompileOptions(
             target, storage, progress, precision, costs, measure, tuple(operators)
         )
-        every = Signature(model)
-        self._values = {n: every.checked(n, array) for n, array in (values or {}).items()}
+        every, self._defaults = Signature.of_model(model)
+        replaced, values = self._split(values or {})
+        self._model = _with_initializers(model, replaced) if replaced else model
+        self._values = {n: every.checked(n, array) for n, array in values.items()}
+        self._given_shapes = shapes
+        self._by_defaults: dict[Any, Model] = {}
         self.signature = every.without(self._values)
         for each in self.signature.inputs:
             dtype_of(each)  # refuses types that tensors of graphs cannot have
@@ -107,7 +111,7 @@ class Model:
         given = {n: s for n, s in (shapes or {}).items() if n not in open_shapes}
         self.shapes = self.signature.completed(given)
         self._specializer = Specializer(
-            model, self._options, self._values, self.shapes, open_shapes, self.open_inputs()
+            self._model, self._options, self._values, self.shapes, open_shapes, self.open_inputs()
         )
         self._specializer.compile_early()
 
@@ -139,7 +143,8 @@ class Model:
         Parameters
         ----------
         inputs : mapping of str to array
-            An array for each input, by name.
+            An array for each input, by name. An input with an initializer in the model may be left
+            out. The model is compiled for each new value that is given for such an input.
         device : Device or str, optional
             By default the first device of the target's kind, as ``texloom.opencl(0)``. The first
             run on a device compiles the kernels there.
@@ -154,6 +159,9 @@ class Model:
         TVMError
             TL5016 for a missing or an unknown name, TL5002 for a dtype, TL5003 for a shape.
         """
+        replaced, inputs = self._split(inputs)
+        if replaced:
+            return self._with_defaults(replaced).run(inputs, device)
         arrays = self.signature.checked_all(inputs)
         shapes = {n: array.shape for n, array in arrays.items() if isinstance(array, np.ndarray)}
         for name, shape in self.shapes.items():
@@ -167,6 +175,27 @@ class Model:
         return self._specializer.for_inputs(self.signature.stated(shapes), arrays).run(
             arrays, device
         )
+
+    def _split(
+        self, arrays: Mapping[str, NDArray[Any]]
+    ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[Any]]]:
+        """Divide arrays into those for inputs with a default, which are checked, and others."""
+        replaced = {
+            name: self._defaults.checked(name, array)
+            for name, array in arrays.items()
+            if name in self._defaults
+        }
+        return replaced, {name: each for name, each in arrays.items() if name not in replaced}
+
+    def _with_defaults(self, arrays: Mapping[str, NDArray[Any]]) -> Model:
+        """Return the model with these values in place of initializers."""
+        key = tuple(sorted((name, array.shape, array.tobytes()) for name, array in arrays.items()))
+        if key not in self._by_defaults:
+            values = {**self._values, **arrays}
+            self._by_defaults[key] = Model(
+                self._model, shapes=self._given_shapes, values=values, **vars(self._options)
+            )
+        return self._by_defaults[key]
 
     @property
     def summary(self) -> dict[str, Any] | None:
@@ -247,6 +276,24 @@ class Model:
         for each in compiled:
             lines += ["", str(each)]
         return "\n".join(lines)
+
+
+def _with_initializers(
+    model: onnx.ModelProto, arrays: Mapping[str, NDArray[Any]]
+) -> onnx.ModelProto:
+    """Return the model with these values of initializers."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    for kinds in (made.graph.initializer, made.graph.sparse_initializer):
+        for number in reversed(range(len(kinds))):
+            each = kinds[number]
+            if (each.values if hasattr(each, "values") else each).name in arrays:
+                del kinds[number]
+    types = {each.name: each.type.tensor_type.elem_type for each in model.graph.input}
+    for name, array in arrays.items():
+        made.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
+        made.graph.initializer[-1].data_type = types[name]  # bfloat16 is given as uint16
+    return made
 
 
 def _extents(value: onnx.ValueInfoProto) -> tuple[int | str, ...]:

@@ -16,26 +16,35 @@ from .nodes.types import dtype_of, shape_of
 
 
 class Signature:
-    """The inputs of a model that callers give.
+    """Inputs of a model that callers give.
 
     Attributes
     ----------
     inputs : list of ValueInfoProto
-        The inputs without an initializer, in the model's order.
+        In the model's order.
     """
 
-    def __init__(self, model: onnx.ModelProto) -> None:
+    def __init__(self, inputs: Iterable[onnx.ValueInfoProto]) -> None:
+        self.inputs = list(inputs)
+        self._by_name = {each.name: each for each in self.inputs}
+
+    @staticmethod
+    def of_model(model: onnx.ModelProto) -> tuple[Signature, Signature]:
+        """Return the inputs that every run needs, and those that have a default."""
         initialized = {each.name for each in model.graph.initializer}
         initialized |= {each.values.name for each in model.graph.sparse_initializer}
-        self.inputs = [each for each in model.graph.input if each.name not in initialized]
-        self._by_name = {each.name: each for each in self.inputs}
+        required = [each for each in model.graph.input if each.name not in initialized]
+        return Signature(required), Signature(
+            each for each in model.graph.input if each.name in initialized
+        )
+
+    def __contains__(self, name: str) -> bool:
+        """Return whether an input has this name."""
+        return name in self._by_name
 
     def without(self, names: Collection[str]) -> Signature:
         """Return the signature without the inputs of these names."""
-        made = Signature.__new__(Signature)
-        made.inputs = [each for each in self.inputs if each.name not in names]
-        made._by_name = {each.name: each for each in made.inputs}
-        return made
+        return Signature(each for each in self.inputs if each.name not in names)
 
     def described(self, name: str, shapes: Mapping[str, Sequence[Any]] | None = None) -> str:
         """Return a name with its type, such as ``"x: float32[N, 3]"``.

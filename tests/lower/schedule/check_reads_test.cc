@@ -205,10 +205,9 @@ TEST_F(CheckReads, IndicesThatOverflow) {
     });
   };
   EXPECT_EQ(scaled(306783378), "");  // 7 times this is 2147483646
-  EXPECT_EQ(
-      scaled(306783379),
-      "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, which int32 "
-      "cannot represent");
+  EXPECT_EQ(scaled(306783379),
+            "TL4007 te.py:4: 'B' computes values between 0 and 2147483653 from its axes, outside "
+            "the range of int32");
   const auto computed = [&](const auto& value) {
     return reading(
         [&](const Expr& i) { return make_select(value(i) < make_int(0), at(n, {i}), at(a, {i})); });
