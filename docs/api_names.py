@@ -154,6 +154,7 @@ INTERNAL = (
     "texloom.onnx.importer",
     "texloom.onnx.inference",
     "texloom.onnx.inference.worker",
+    "texloom.onnx.microsoft_schemas",
     "texloom.onnx.model",
     "texloom.onnx.network",
     "texloom.onnx.schemas",

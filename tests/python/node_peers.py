@@ -10,10 +10,14 @@ import onnxruntime
 from texloom.onnx.model import Model
 
 
-def model_of(op, inputs, outputs=1, *, opset=20, **attributes):
-    """A model of one node; None among the inputs is an optional input that is left out."""
+def model_of(op, inputs, outputs=1, *, opset=20, domain="", unused=(), **attributes):
+    """A model of one node; None among the inputs is an optional input that is left out.
+
+    The outputs at the positions in `unused` have no names.
+    """
     names = [f"x{i}" if each is not None else "" for i, each in enumerate(inputs)]
-    node = onnx.helper.make_node(op, names, [f"y{i}" for i in range(outputs)], **attributes)
+    made = ["" if i in unused else f"y{i}" for i in range(outputs)]
+    node = onnx.helper.make_node(op, names, made, domain=domain, **attributes)
     given = [
         onnx.helper.make_tensor_value_info(
             name, onnx.helper.np_dtype_to_tensor_dtype(each.dtype), each.shape
@@ -22,7 +26,7 @@ def model_of(op, inputs, outputs=1, *, opset=20, **attributes):
         if name
     ]
     graph = onnx.helper.make_graph(
-        [node], "node", given, [onnx.ValueInfoProto(name=name) for name in node.output]
+        [node], "node", given, [onnx.ValueInfoProto(name=n) for n in made if n]
     )
     versions = [onnx.helper.make_opsetid("", opset)]
     return onnx.helper.make_model(graph, opset_imports=versions, ir_version=9)

@@ -351,13 +351,18 @@ class Importer:
         self._convert_nodes(graph.node, inner)
         return _none_lost([self._output(inner, each.name) for each in graph.output])
 
-    def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
+    def convert(
+        self, op: str, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: int
+    ) -> list[Value]:
         """Convert an operator of the newest operator set."""
         scope = Scope({"": onnx.defs.onnx_opset_version()})
-        names = [f"input_{i}" for i in range(len(inputs))]
+        names = ["" if each is None else f"input_{i}" for i, each in enumerate(inputs)]
         for name, value in zip(names, inputs, strict=True):
-            scope[name] = value
-        node = onnx.helper.make_node(op, names, ["output"], **attributes)
+            if value is not None:
+                scope[name] = value
+        node = onnx.helper.make_node(
+            op, names, [f"output_{i}" for i in range(outputs)], **attributes
+        )
         return _none_lost(self._converted(node, scope, is_of_model=False))
 
     def emit(

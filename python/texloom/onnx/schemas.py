@@ -1,4 +1,4 @@
-"""The ONNX standard's definition of an operator: its inputs, their types, its attributes."""
+"""The definition of an operator: its inputs, their types, its attributes."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ from collections.abc import Iterator, Sequence
 import onnx
 import onnx.defs
 
+from .microsoft_schemas import schemas
 from .nodes import Unsupported, Value
 from .nodes.types import dtype_name, element_type
 
 
 def schema_of(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
-    """Return the schema of an operator; None if the standard has no such operator."""
+    """Return the schema of an operator; None if neither ONNX nor onnxruntime defines it."""
     domain = "" if node.domain == "ai.onnx" else node.domain
     try:
         return onnx.defs.get_schema(node.op_type, version, domain)
     except onnx.defs.SchemaError:
-        return None
+        return schemas().get((domain, node.op_type))
 
 
 def check_node(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
     """Refuse a node whose inputs or attributes the operator does not take.
 
     These are too many or too few inputs, inputs of wrong element types, a required attribute that
-    is missing, and attributes of wrong types.
+    is missing, attributes of wrong types, and attributes that the operator does not have.
 
     Raises
     ------
@@ -39,6 +40,9 @@ def check_node(node: onnx.NodeProto, inputs: Sequence[Value | None], version: in
 
 def _check_attributes(schema: onnx.defs.OpSchema, node: onnx.NodeProto) -> None:
     given = {each.name: each for each in node.attribute}
+    for name in given:
+        if name not in schema.attributes:
+            raise Unsupported(f"it has the attribute {name!r}, which the operator does not have")
     for name, formal in schema.attributes.items():
         attribute = given.get(name)
         if attribute is None:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ..nodes import Node, Value
 
+MICROSOFT = "com.microsoft"
+"""The domain of the operators that onnxruntime adds."""
+
 Converter = Callable[[Node], "Value | Sequence[Value]"]
 
 _CONVERTERS: dict[tuple[str, str], Converter] = {}
@@ -33,4 +36,4 @@ def supported() -> list[tuple[str, str]]:
     return sorted(_CONVERTERS)
 
 
-__all__ = ["Converter", "converter_of", "converts", "supported"]
+__all__ = ["MICROSOFT", "Converter", "converter_of", "converts", "supported"]

@@ -38,7 +38,7 @@ def shape(node: Node) -> Value:
     """Return the extents, or a part of them."""
     x = node.input(0)
     part = slice(node.attributes.get("start", 0), node.attributes.get("end"))
-    return _sizes(node, list(x.shape)[part])
+    return sizes_of(node, list(x.shape)[part])
 
 
 @converts("Size")
@@ -50,7 +50,8 @@ def size(node: Node) -> Value:
     return of_sizes(np.array(whole, object))
 
 
-def _sizes(node: Node, extents: Sequence[Extent]) -> Value:
+def sizes_of(node: Node, extents: Sequence[Extent]) -> Value:
+    """Return a list of extents, some of which may be open."""
     if are_known(extents):
         return node.constant(list(extents), "int64")
     sizes = np.empty(len(extents), object)
@@ -106,4 +107,12 @@ def _open_range(node: Node) -> Value:
     return node.emit("range", counted, [], **given)
 
 
-__all__ = ["constant_of_attribute", "constant_of_shape", "eye_like", "range_", "shape", "size"]
+__all__ = [
+    "constant_of_attribute",
+    "constant_of_shape",
+    "eye_like",
+    "range_",
+    "shape",
+    "size",
+    "sizes_of",
+]

@@ -27,7 +27,9 @@ class Emitter(Protocol):
         """Add an operator named after the node, followed by `part`; return its outputs."""
         ...
 
-    def convert(self, op: str, inputs: Sequence[Value], attributes: dict[str, Any]) -> list[Value]:
+    def convert(
+        self, op: str, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: int
+    ) -> list[Value]:
         """Convert an operator of the newest operator set, as if it were a node of the model."""
         ...
 
@@ -183,10 +185,18 @@ class Node:
         """Like :meth:`emit`, for an operator of several outputs."""
         return self._emitter.emit(op, function, inputs, attributes)
 
-    def convert(self, op: str, inputs: Sequence[Value], **attributes: Any) -> Value:
-        """Convert an operator of the newest ONNX operator set with one output."""
-        (output,) = self._emitter.convert(op, inputs, attributes)
-        return output
+    def convert(self, op: str, inputs: Sequence[Value | None], **attributes: Any) -> Value:
+        """Convert an operator of the newest ONNX operator set, and return its first output.
+
+        None among the inputs is an optional input that is left out.
+        """
+        return self._emitter.convert(op, inputs, attributes, 1)[0]
+
+    def convert_all(
+        self, op: str, inputs: Sequence[Value | None], *, outputs: int, **attributes: Any
+    ) -> list[Value]:
+        """Like :meth:`convert`, for an operator of several outputs."""
+        return self._emitter.convert(op, inputs, attributes, outputs)
 
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """Return a constant value."""
