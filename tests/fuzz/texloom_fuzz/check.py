@@ -29,9 +29,6 @@ EXTREMUM = re.compile(r"\b(?:max|min)\(")
 # Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
 # implementation.
 GAVE_UP = "a device gave up: "
-# A tile may hold unwritten elements. Copying them is harmless if no result depends on them, but the
-# software Metal refuses to copy unwritten elements of threadgroup memory.
-UNWRITTEN = "copies what no thread has written"
 # Details that differ between equal failures of different programs.
 DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|/\S+")
 
@@ -47,7 +44,7 @@ class Outcome:
     @property
     def failed(self) -> bool:
         """Whether Texloom is at fault."""
-        harmless = ("right", "refused", "too large", "unsound", UNWRITTEN)
+        harmless = ("right", "refused", "too large", "unsound")
         return self.kind not in harmless and not self.kind.startswith(GAVE_UP)
 
 
@@ -218,8 +215,6 @@ def refused_or_wrong(error: TVMError) -> Outcome:
     code = error.diagnostics[0].code
     if code == "TL6004":
         return Outcome("too large", first_line(error))
-    if "threadgroup memory that no thread has written" in str(error):
-        return Outcome(UNWRITTEN, first_line(error))
     if code.startswith("TL5"):  # runtime errors
         return Outcome(f"device error {code}", str(error))
     return Outcome("refused", f"{code} {first_line(error)}")

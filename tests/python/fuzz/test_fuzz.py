@@ -15,7 +15,7 @@ from texloom_fuzz import job
 from texloom_fuzz.__main__ import Findings, main
 from texloom_fuzz.calls import Argument, Call, calls_of
 from texloom_fuzz.case import Case, make_case, make_script
-from texloom_fuzz.check import UNWRITTEN, Check, Mismatch, Outcome, check
+from texloom_fuzz.check import Check, Mismatch, Outcome, check
 from texloom_fuzz.job import Job, run_job
 from texloom_fuzz.reduce import Reducer
 from texloom_fuzz.workers import Lost, Workers, processors
@@ -61,10 +61,10 @@ def test_programs_of_fixed_seeds(first):
 @pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
 @pytest.mark.parametrize("first", most_at_night(range(0, 300, 100), first=1))
 def test_programs_on_metal(first):
-    """Kernels in Metal's language compute the interpreter's values; few copy unwritten memory."""
+    """Kernels in Metal's language compute the interpreter's values."""
     jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]
     found = findings_of(jobs)
-    assert found.kinds["right"] > 70 and found.kinds[UNWRITTEN] < 5
+    assert found.kinds["right"] > 70
 
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)

@@ -263,3 +263,24 @@ def test_text_models_run(name, shape, storage):
     # About 60 layers of sums of up to 2,000 products: errors grow as the root of their number.
     bound = 60 * 2000**0.5 * np.finfo("float32").eps
     assert np.abs(got - want).max() <= bound * np.abs(want).max()
+
+
+def test_the_border_of_a_tile_in_shared_memory(metal):
+    """A thread without a row adds up what no thread has written, and stores nothing."""
+    a = te.placeholder((5, 4), name="A")
+    k = te.reduce_axis((0, 4), name="k")
+    c = te.compute((5,), lambda i: te.sum(a[i, k], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    sums = s.cache_write(c, "local")
+    tile = s.cache_read(a, "shared", [sums])
+    block, thread = s[c].split(s[c].op.axis[0], 4)
+    s[c].bind(block, te.thread_axis(BLOCK))
+    s[c].bind(thread, te.thread_axis(THREAD))
+    s[sums].compute_at(s[c], thread)
+    outer, _ = s[sums].split(s[sums].op.reduce_axis[0], 2)
+    s[tile].compute_at(s[sums], outer)
+    _, part = s[tile].split(s[tile].fuse(*s[tile].op.axis), 4)
+    s[tile].bind(part, te.thread_axis(THREAD))
+    x = np.arange(20, dtype="float32").reshape(5, 4)
+    (got,) = results(tvm.build(s, [a, c], "metal"), metal, [x], [((5,), "float32")])
+    assert (got == x.sum(1)).all()

@@ -189,7 +189,7 @@ void Execution::access(const void* address, size_t size, Access access, bool who
     // Copies of structs also read padding, which is never written.
     if (access != Access::Write && access != Access::AtomicStore && fresh != 0 &&
         (whole || fresh == size)) {
-      fail(ReportKind::Uninitialized,
+      note(ReportKind::Uninitialized,
            std::string(verb(access)) + " " + std::to_string(size) +
                " bytes of threadgroup memory that no thread has written, at byte " +
                std::to_string(offset));

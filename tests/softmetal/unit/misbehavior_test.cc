@@ -27,7 +27,7 @@ const std::vector<Misbehavior> kMisbehaviors = {
     {"a misaligned vector", "*(device float4*)(out + 1) = float4(1);", ReportKind::Misaligned,
      "multiple of 16"},
     {"threadgroup memory that nobody wrote", "threadgroup float s[64]; out[i] = s[i];",
-     ReportKind::Uninitialized, "no thread has written"},
+     ReportKind::Uninitialized, "no thread has written", false},
     {"an index outside of threadgroup memory", "threadgroup float s[64]; s[i + 1] = 1;",
      ReportKind::OutOfBounds, "threadgroup memory, of which 256 bytes are in use"},
     {"too much threadgroup memory", "threadgroup float4 s[2049]; s[i] = 1; out[i] = s[i].x;",
