@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import te
 from .._core import IterVar, Tensor
-from ..extents import Extent, is_at_most, plain, shape_of
+from ..extents import Extent, is_at_most, number_of, plain, shape_of
 from ..tir import PrimExpr
 from .contraction import PADDED
 
@@ -29,7 +29,7 @@ class Windows:
         Elements from one window to the next.
     dilations : tuple of int
         Elements from one element of a window to the next.
-    begins, ends : tuple of int
+    begins, ends : tuple of int or Expr
         Elements of padding before and after the tensor; negative numbers cut elements off.
     ceil : bool
         Whether a last window may reach beyond the padding at the end, if the window begins before
@@ -39,8 +39,8 @@ class Windows:
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     dilations: tuple[int, ...]
-    begins: tuple[int, ...]
-    ends: tuple[int, ...]
+    begins: tuple[Extent, ...]
+    ends: tuple[Extent, ...]
     ceil: bool = False
 
     @classmethod
@@ -48,7 +48,7 @@ class Windows:
         cls,
         kernel: Sequence[int],
         strides: Sequence[int] = (),
-        pads: Sequence[int] = (),
+        pads: Sequence[Extent] = (),
         dilations: Sequence[int] = (),
         *,
         ceil: bool = False,
@@ -110,8 +110,8 @@ class Windows:
     @property
     def are_elements(self) -> bool:
         """Whether each window is one element, and the windows are all elements of the tensor."""
-        plain = {1} == {*self.kernel, *self.strides}
-        return plain and not any((*self.begins, *self.ends))
+        is_one = {1} == {*self.kernel, *self.strides}
+        return is_one and all(number_of(each) == 0 for each in (*self.begins, *self.ends))
 
     def reach(self, axis: int) -> int:
         """Return the extent of a window along an axis, including the gaps of its dilation."""
@@ -186,8 +186,8 @@ class Windows:
 
 def padded(
     x: Tensor,
-    begins: Sequence[int],
-    extents: Sequence[int],
+    begins: Sequence[Extent],
+    extents: Sequence[Extent],
     value: Any,
     dtype: str | None = None,
 ) -> Tensor:
@@ -197,9 +197,9 @@ def padded(
     ----------
     x : Tensor
         ``[N, C, *spatial]``.
-    begins : sequence of int
+    begins : sequence of int or Expr
         Elements before each spatial axis; negative numbers cut elements off.
-    extents : sequence of int
+    extents : sequence of int or Expr
         The spatial extents of the result.
     value : int or float
     dtype : str, optional
@@ -216,16 +216,18 @@ def padded(
         not is_at_most(reached - begin, extent)
         for begin, reached, extent in zip(begins, extents, spatial, strict=True)
     ]
-    is_wider = any(begin > 0 for begin in begins) or any(ends_outside)
+    begins_outside = [not is_at_most(begin, 0) for begin in begins]
+    is_wider = any(begins_outside) or any(ends_outside)
 
     def element(*indices: Any) -> Any:
-        own = [i - begin if begin else i for i, begin in zip(indices[2:], begins, strict=True)]
+        own = [
+            i if number_of(begin) == 0 else i - begin
+            for i, begin in zip(indices[2:], begins, strict=True)
+        ]
         inside = []
-        for i, begin, extent, is_outside in zip(own, begins, spatial, ends_outside, strict=True):
-            if begin > 0:
-                inside.append(i >= 0)
-            if is_outside:
-                inside.append(i < extent)
+        for i, extent, *is_outside in zip(own, spatial, begins_outside, ends_outside, strict=True):
+            inside += [i >= 0] if is_outside[0] else []
+            inside += [i < extent] if is_outside[1] else []
         read = x(*indices[:2], *own)
         read = read if dtype == x.dtype else read.astype(dtype)
         return te.if_then_else(te.all(*inside), read, te.const(value, dtype)) if inside else read

@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from ...extents import plain
+from ...extents import Extent, plain
 from ...ops import convolution, movement
 from ..nodes import Node, Value
 from .registry import converts
-from .windows import SAME, check_kernel, numbers, padding_mode, shared_out, window_attributes
+from .windows import (
+    SAME,
+    check_kernel,
+    numbers,
+    padding_mode,
+    positive_part,
+    shared_out,
+    window_attributes,
+)
 
 _EXACT_IN_FLOAT32 = 1 << 24  # float32 represents all integers up to this one
 
@@ -54,7 +62,7 @@ def conv_transpose(node: Node) -> Value:
     strides = numbers(node, "strides", rank, 1)
     dilations = numbers(node, "dilations", rank, 1)
     extra = numbers(node, "output_padding", rank, 0)
-    pads = numbers(node, "pads", 2 * rank, 0)
+    pads: list[Extent] = [*numbers(node, "pads", 2 * rank, 0)]
     mode = padding_mode(node)
     whole = [
         (extent - 1) * stride + (kernel - 1) * dilation + 1 + more
@@ -67,7 +75,7 @@ def conv_transpose(node: Node) -> Value:
         extents = [e * stride for e, stride in zip(data.shape[2:], strides, strict=True)]
     if extents is not None:
         extents = list(extents)[-rank:]
-        totals = [max(w - e, 0) for w, e in zip(whole, extents, strict=True)]
+        totals = [positive_part(plain(w - e)) for w, e in zip(whole, extents, strict=True)]
         pads = shared_out(totals, more_at_begin=mode != "SAME_UPPER")
     elif mode == "VALID":
         pads = [0] * (2 * rank)

@@ -187,12 +187,23 @@ def empty_like(parts: Sequence[Value], axis: int) -> Value:
     return empty(shape, parts[0].dtype)
 
 
-def split_sizes(node: Node, extent: int, parts: int, sizes: Sequence[int] | None) -> list[int]:
-    """Return the extents of the parts of an axis: the given sizes, or equal parts."""
-    if sizes is None:
+def split_sizes(
+    node: Node, extent: Extent, parts: int, sizes: Sequence[Extent] | None
+) -> list[Extent]:
+    """Return the extents of the parts of an axis: the given sizes, or equal parts.
+
+    An open axis is divided into parts of at least one element.
+    """
+    if sizes is None and isinstance(extent, int):
         size = -(-extent // parts)
         return [max(min(size, extent - i * size), 0) for i in range(parts)]
-    if min(sizes, default=0) < 0 or sum(sizes) != extent:
+    if sizes is None and node.version < 18:  # all parts are equal
+        sizes = [plain(extent // parts)] * parts
+    elif sizes is None:
+        each = plain((extent + (parts - 1)) // parts)
+        sizes = [*[each] * (parts - 1), plain(extent - each * (parts - 1))]
+    is_negative = any(isinstance(each, int) and each < 0 for each in sizes)
+    if is_negative or not agree(plain(sum(sizes)), extent):
         node.refuse(f"an axis of extent {extent} cannot be divided into parts of {list(sizes)}")
     return list(sizes)
 
@@ -203,19 +214,21 @@ def split(node: Node) -> list[Value]:
     x = node.input(0)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     number = int(node.attributes.get("num_outputs", len(node.outputs)))
+    if number < 1:
+        node.refuse(f"its num_outputs is {number}, not a positive number")
     sizes = split_sizes(node, x.shape[axis], number, node.ints_or("split", 1))
     if len(sizes) < len(node.outputs):
         node.refuse(f"it has {len(node.outputs)} outputs for {len(sizes)} parts")
     return parts_of(node, x, axis, sizes)
 
 
-def parts_of(node: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
+def parts_of(node: Node, x: Value, axis: int, sizes: Sequence[Extent]) -> list[Value]:
     """Emit the parts of a tensor along an axis."""
-    begins = [sum(sizes[:i]) for i in range(len(sizes))]
+    begins = [plain(sum(sizes[:i])) for i in range(len(sizes))]
     shapes = [(*x.shape[:axis], size, *x.shape[axis + 1 :]) for size in sizes]
     if x.array is not None:
         return [node.constant(each) for each in np.split(x.array, begins[1:], axis)]
-    full = [i for i, size in enumerate(sizes) if size]
+    full = [i for i, size in enumerate(sizes) if number_of(size) != 0]
     if len(full) == 1:
         made = [x]
     else:
@@ -272,7 +285,8 @@ def pad(node: Node) -> Value:
     axes = normal_axes(node, node.ints(3), x.rank) if node.has(3) else list(range(x.rank))
     if len(pads) != 2 * len(axes):
         node.refuse(f"pads {pads} are not two numbers for each of {len(axes)} axes")
-    before, after = [0] * x.rank, [0] * x.rank
+    before: list[Extent] = [0] * x.rank
+    after: list[Extent] = [0] * x.rank
     for i, axis in enumerate(axes):
         before[axis], after[axis] = pads[i], pads[len(axes) + i]
     fill = node.input(2) if node.has(2) else node.attributes.get("value", 0)
@@ -282,25 +296,23 @@ def pad(node: Node) -> Value:
 def padded(
     node: Node,
     x: Value,
-    before: Sequence[int],
-    after: Sequence[int],
+    before: Sequence[Extent],
+    after: Sequence[Extent],
     mode: str,
     fill: Value | float,
 ) -> Value:
     """Emit a padded tensor; `fill` is a number, or one element of the tensor's dtype."""
     if mode not in ("constant", "edge", "reflect", "wrap"):
         node.refuse(f"its mode is {mode!r}, not constant, edge, reflect or wrap")
-    shape = tuple(b + n + a for b, n, a in zip(before, x.shape, after, strict=True))
+    shape = tuple(plain(b + n + a) for b, n, a in zip(before, x.shape, after, strict=True))
     if any(isinstance(extent, int) and extent < 0 for extent in shape):
         node.refuse(f"its pads remove more elements than the shape {x.shape} has")
     if 0 in shape:
         return empty(shape, x.dtype)
-    if not any(before) and not any(after):
+    if all(number_of(each) == 0 for each in (*before, *after)):
         return x
     if mode != "constant":
-        kept = [n + min(b, 0) + min(a, 0) for b, n, a in zip(before, x.shape, after, strict=True)]
-        if any(isinstance(extent, int) and extent <= 0 for extent in kept):
-            node.refuse(f"mode {mode} pads an axis that has no element left to repeat")
+        _check_repeated(node, x, before, after, mode)
     given: dict[str, Any] = {"before": tuple(before), "after": tuple(after), "mode": mode}
     if mode != "constant":
         return node.emit("pad", movement.pad, [x], **given)
@@ -310,6 +322,19 @@ def padded(
     if 0 in x.shape:
         return node.constant(np.full(shape, number), x.dtype)
     return node.emit("pad", movement.pad, [x], fill=number, **given)
+
+
+def _check_repeated(
+    node: Node, x: Value, before: Sequence[Extent], after: Sequence[Extent], mode: str
+) -> None:
+    """Refuse pads that leave no element to repeat, and open pads that may be negative."""
+    for n, *pads in zip(x.shape, before, after, strict=True):
+        known = [each for each in pads if isinstance(each, int)]
+        kept = n + sum(min(each, 0) for each in known)
+        if isinstance(kept, int) and kept <= 0:
+            node.refuse(f"mode {mode} pads an axis that has no element left to repeat")
+        if not all(at_least(each, 0) for each in pads if not isinstance(each, int)):
+            node.refuse(f"mode {mode} with a pad that depends on open extents and is negative")
 
 
 @converts("CenterCropPad")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...extents import are_known
+from ... import te
+from ...extents import Extent, plain
 from ..nodes import Node
 
 SAME = ("SAME_UPPER", "SAME_LOWER")
@@ -39,7 +40,9 @@ def check_kernel(node: Node, kernel: Sequence[int]) -> None:
         node.refuse(f"its kernel_shape is {list(given)}, but its weights have {list(kernel)}")
 
 
-def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int]) -> dict[str, Any]:
+def window_attributes(
+    node: Node, spatial: Sequence[Extent], kernel: Sequence[int]
+) -> dict[str, Any]:
     """Return strides, dilations and pads, one or two for each spatial axis.
 
     With an `auto_pad` of SAME, the number of windows is the extent divided by the stride, rounded
@@ -49,15 +52,11 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     check_kernel(node, kernel)
     strides = numbers(node, "strides", rank, 1)
     dilations = numbers(node, "dilations", rank, 1)
-    pads = numbers(node, "pads", 2 * rank, 0)
+    pads: list[Extent] = [*numbers(node, "pads", 2 * rank, 0)]
     mode = padding_mode(node)
     if mode in SAME:
-        if any(s > 1 and not are_known([e]) for e, s in zip(spatial, strides, strict=True)):
-            node.refuse(f"auto_pad {mode} with strides needs to know the extents")
         totals = [
-            (k - 1) * dilation  # independent of the extent
-            if stride == 1
-            else max((-(-extent // stride) - 1) * stride + (k - 1) * dilation + 1 - extent, 0)
+            _same_total(extent, (k - 1) * dilation, stride)
             for extent, k, stride, dilation in zip(spatial, kernel, strides, dilations, strict=True)
         ]
         pads = shared_out(totals, more_at_begin=mode == "SAME_LOWER")
@@ -66,11 +65,29 @@ def window_attributes(node: Node, spatial: Sequence[int], kernel: Sequence[int])
     return {"strides": strides, "dilations": dilations, "pads": pads}
 
 
-def shared_out(totals: Sequence[int], more_at_begin: bool) -> list[int]:
+def _same_total(extent: Extent, span: int, stride: int) -> Extent:
+    """Return the padding of an axis with which it has as many windows as it has strides.
+
+    The last window begins at the last multiple of the stride in the axis; `span` is the distance
+    from its first element to its last.
+    """
+    if stride == 1 or span == 0:
+        return span
+    total = plain(span - (extent - 1) % stride)
+    return total if span >= stride - 1 else positive_part(total)
+
+
+def positive_part(extent: Extent) -> Extent:
+    """Return an extent, or 0 if it is negative."""
+    return max(extent, 0) if isinstance(extent, int) else plain(te.max(extent, 0))
+
+
+def shared_out(totals: Sequence[Extent], more_at_begin: bool) -> list[Extent]:
     """Halve the total pads of each axis; return the pads before all axes, then after all axes."""
-    less = [total // 2 for total in totals]
-    more = [total - half for total, half in zip(totals, less, strict=True)]
+    less = [plain(total // 2) for total in totals]
+    more = [plain(total - half) for total, half in zip(totals, less, strict=True)]
     return [*more, *less] if more_at_begin else [*less, *more]
 
 
-__all__ = ["SAME", "check_kernel", "numbers", "padding_mode", "shared_out", "window_attributes"]
+__all__ = ["SAME", "check_kernel", "numbers", "padding_mode", "positive_part", "shared_out"]
+__all__ += ["window_attributes"]

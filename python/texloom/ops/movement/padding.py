@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ... import te
 from ..._core import Tensor
-from ...extents import Extent, is_at_most, number_of, shape_of
+from ...extents import Extent, is_at_most, number_of, plain, shape_of
 
 PadMode = Literal["constant", "edge", "reflect", "wrap"]
 
@@ -27,11 +27,16 @@ def _source(position: Any, extent: Extent, mode: PadMode) -> Any:
     return te.if_then_else(turned < extent, turned, period - turned)
 
 
+def _removed(pad: Extent) -> int:
+    """Return how many elements a pad removes; pads that only a run knows remove none."""
+    return max(-pad, 0) if isinstance(pad, int) else 0
+
+
 def pad(
     x: Tensor,
     *value: Tensor,
-    before: Sequence[int],
-    after: Sequence[int],
+    before: Sequence[Extent],
+    after: Sequence[Extent],
     mode: PadMode = "constant",
     fill: float | int | bool = 0,
 ) -> Tensor:
@@ -42,20 +47,21 @@ def pad(
     x : Tensor
     value : Tensor, optional
         One element that fills the new places in mode "constant", instead of `fill`.
-    before, after : sequence of int
-        Elements to add along each axis. Elements are removed before others are added.
+    before, after : sequence of int or Expr
+        Elements to add along each axis. Elements are removed before others are added. Expressions
+        must not be negative, except in mode "constant".
     mode : "constant", "edge", "reflect" or "wrap"
         As for ``np.pad``.
     fill : number
     """
     extents = shape_of(x)
-    shape = tuple(b + n + a for b, n, a in zip(before, extents, after, strict=True))
+    shape = tuple(plain(b + n + a) for b, n, a in zip(before, extents, after, strict=True))
 
     def filled(*index: Any) -> Any:
         inside = []
         for i, b, n, a in zip(index, before, extents, after, strict=True):
-            inside += [i >= b] if b > 0 else []
-            inside += [i < b + n] if a > 0 or is_at_most(b + n, 0) else []
+            inside += [] if is_at_most(b, 0) else [i >= b]
+            inside += [] if is_at_most(a, 0) and not is_at_most(b + n, 0) else [i < b + n]
         source = x(*(i - b for i, b in zip(index, before, strict=True)))
         if not inside:
             return source
@@ -65,9 +71,11 @@ def pad(
     def continued(*index: Any) -> Any:
         sources = []
         for i, b, n, a in zip(index, before, extents, after, strict=True):
-            first, kept = max(-b, 0), n - max(-b, 0) - max(-a, 0)
-            is_plain = b <= 0 and a <= 0
-            sources.append(i - b if is_plain else first + _source(i - max(b, 0), kept, mode))
+            first, kept = _removed(b), n - _removed(b) - _removed(a)
+            is_plain = is_at_most(b, 0) and is_at_most(a, 0)
+            sources.append(
+                i - b if is_plain else first + _source(i - (b + _removed(b)), kept, mode)
+            )
         return x(*sources)
 
     return te.compute(shape, filled if mode == "constant" else continued, name="padded")

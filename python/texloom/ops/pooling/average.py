@@ -63,7 +63,7 @@ def _count(
     low = -begin if counts_pads else 0
     high = extent + windows.ends[axis] if counts_pads else extent
     last = (total - 1) * windows.strides[axis]
-    if low <= -begin and is_at_most(last + windows.reach(axis) - begin, high):
+    if is_at_most(low, -begin) and is_at_most(last + windows.reach(axis) - begin, high):
         return kernel
     start = place * windows.strides[axis] - begin
     # The numbers of steps to `low` and to `high`, as quotients of nonnegative numbers.
