@@ -94,6 +94,13 @@ ScopeChoice scope_choice(const Graph& graph, Decision decision) {
   return scopes;
 }
 
+// The launches and calls of steps of a plan; 0 if the iterations of a loop depend on symbols.
+std::int64_t launches_in(const runtime::LaunchPlan& plan, std::span<const runtime::Step> steps) {
+  const auto launches = runtime::launches_of(steps);
+  TL_CHECK(launches.ok() || !plan.symbols.empty(), launches.status().message());
+  return launches.ok() ? *launches : 0;
+}
+
 // Adds the invocations to the summary, each with the number of launches of its steps in the plan.
 void add_runs(const Graph& graph, const Offers& offers, const Invocations& invocations,
               Assembly& assembly, GraphSummary& summary) {
@@ -111,9 +118,8 @@ void add_runs(const Graph& graph, const Offers& offers, const Invocations& invoc
     }
   }
   for (std::size_t i = 0; i < assembly.invocations.size(); ++i) {
-    const auto launches = runtime::launches_of(std::span(&assembly.plan.steps[i], 1));
-    TL_CHECK(launches.ok(), launches.status().message());
-    summary.runs[assembly.invocations[i]].launches += *launches;
+    const std::span step(&assembly.plan.steps[i], 1);
+    summary.runs[assembly.invocations[i]].launches += launches_in(assembly.plan, step);
   }
 }
 
@@ -150,12 +156,6 @@ void add_members(const Graph& graph, GraphSummary& summary) {
     for (const Node& member : graph.nodes[n].members)
       summary.nodes[n].members.push_back(member.name);
   }
-}
-
-void add_launches(const runtime::LaunchPlan& plan, GraphSummary& summary) {
-  const auto launches = runtime::launches_of(plan.steps);
-  TL_CHECK(launches.ok() || !plan.symbols.empty(), launches.status().message());
-  if (launches.ok()) summary.launches = *launches;
 }
 
 void add_memory(const runtime::LaunchPlan& plan, GraphSummary& summary) {
@@ -233,7 +233,7 @@ CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
   add_runs(graph, decision.offers, invocations, assembly, compiled.summary);
   add_members(given, compiled.summary);
   compiled.summary.signatures = sites.size();
-  add_launches(assembly.plan, compiled.summary);
+  compiled.summary.launches = launches_in(assembly.plan, assembly.plan.steps);
   add_memory(assembly.plan, compiled.summary);
   compiled.package = package_of(graph, decision.offers, assembly, sites);
   compiled.values = std::move(assembly.values);

@@ -61,8 +61,9 @@ struct GraphSummary {
   struct Conversion {
     std::string tensor, from, to;  // storages as text
   };
-  // The parts of a run in order, each with its number of kernel launches. A cost has a key only if
-  // it is the cost of this call site as it was measured, without folds.
+  // The parts of a run in order, each with its number of kernel launches, or 0 if it depends on
+  // symbols. A cost has a key only if it is the cost of this call site as it was measured, without
+  // folds.
   struct Run {
     std::string what;  // the node; "convert x" for a conversion
     SiteCost cost;

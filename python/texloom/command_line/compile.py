@@ -117,6 +117,8 @@ def _compile(options: argparse.Namespace) -> int:
         return 0
     print(f"{output}: {', '.join(facts['inputs']) or 'nothing'} -> {', '.join(model.outputs)}")
     launches = counted(facts["launches"], "launch", "es")
+    if facts["launches"] == 0 < facts["signatures"]:  # loops whose iterations a call determines
+        launches = "launches as each call needs"
     temporaries = "temporaries as each call needs"
     if facts["workspace_bytes"] is not None:
         temporaries = f"{counted(facts['workspace_bytes'], 'byte')} of temporaries"

@@ -197,7 +197,8 @@ class CompiledGraph(RunnableGraph):
         ``cost`` and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``launches``
         (of all kernels in a run), ``workspace_bytes`` (of all temporaries, where they share
         memory), ``least_bytes`` (a lower bound on the bytes of any plan of these temporaries),
-        ``temporary_bytes`` (their sum), ``constant_bytes``.
+        ``temporary_bytes`` (their sum), ``constant_bytes``. Launches are 0 if their number depends
+        on the sizes of a run.
         """
         return {**self._core.summary(), "scopes": self._choice}
 

@@ -9,8 +9,9 @@ alone, it is converted as if all rows were counted, and its output has the same 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 
+from .. import te
+from ..extents import plain, product
 from .converters.axes import normal_axes, normal_axis
 from .converters.normalization import softmax_axes
 from .converters.registry import Converter
@@ -122,10 +123,10 @@ def _gathered_by_element(node: Node, outputs: Sequence[Value]) -> int:
 def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
     """Return the output axis that keeps the counted axis's extent and number of outer elements."""
     x = _only(node, 0)
-    before, extent = prod(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
+    before, extent = product(x.shape[: x.counted_axis]), x.shape[x.counted_axis]
     (made,) = outputs
     for axis, own in enumerate(made.shape):
-        if own == extent and prod(made.shape[:axis]) == before:
+        if own == extent and product(made.shape[:axis]) == before:
             return axis
     node.refuse(
         f"its output of the shape {made.shape} mixes rows whose number is known only at run time "
@@ -206,7 +207,9 @@ def _cut(node: Node, count: Value) -> Value | None:
         return None
     if ends[0] < 0:
         return None
-    most = min(ends[0], x.shape[x.counted_axis])
+    most = plain(te.min(ends[0], x.shape[x.counted_axis]))
+    if not isinstance(most, int):
+        node.refuse(f"it slices up to {ends[0]} of rows whose largest number is open")
     limits = [node.constant([each], "int64") for each in (0, most, x.counted_axis)]
     made = node.convert("Slice", [x.counted_by(None), *limits])
     fewer = node.convert("Min", [count, node.constant(most, "int64")])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import te
+from ..extents import Extent
 
 
-def unraveled(index: Any, extents: Sequence[int]) -> list[Any]:
+def unraveled(index: Any, extents: Sequence[Extent]) -> list[Any]:
     """Return the index along each axis, given the index among all elements."""
     made: list[Any] = []
     for extent in reversed(extents[1:]):
@@ -17,7 +18,7 @@ def unraveled(index: Any, extents: Sequence[int]) -> list[Any]:
     return [index, *made] if extents else []
 
 
-def raveled(indices: Sequence[Any], extents: Sequence[int]) -> Any:
+def raveled(indices: Sequence[Any], extents: Sequence[Extent]) -> Any:
     """Return the index among all elements, given the index along each axis."""
     made: Any = 0
     for index, extent in zip(indices, extents, strict=True):

@@ -7,6 +7,8 @@ from math import prod
 
 import numpy as np
 
+from ... import te
+from ...extents import LARGEST, Extent, agree, at_least, plain, product
 from ...ops import counted as ops
 from ...ops import indexing, movement
 from ..nodes import Node, Value, empty
@@ -35,12 +37,12 @@ def compress(node: Node) -> Value:
     if "axis" in node.attributes:
         axis = normal_axis(node, int(node.attributes["axis"]), x.rank)
     else:
-        flat = (prod(x.shape),)
+        flat = (product(x.shape),)
         x = x if x.rank == 1 else node.emit("reshape", movement.reshape, [x], shape=flat)
         axis = 0
     if condition.array is not None:
         return _compressed_by_known(node, x, np.flatnonzero(condition.array), axis)
-    if condition.rank != 1 or condition.shape[0] > x.shape[axis]:
+    if condition.rank != 1 or not at_least(x.shape[axis], condition.shape[0]):
         node.refuse(
             f"a condition of shape {condition.shape} does not fit the extent {x.shape[axis]}"
         )
@@ -51,7 +53,7 @@ def compress(node: Node) -> Value:
 
 
 def _compressed_by_known(node: Node, x: Value, kept: np.ndarray, axis: int) -> Value:
-    if kept.size and kept[-1] >= x.shape[axis]:
+    if kept.size and not at_least(x.shape[axis], int(kept[-1]) + 1):
         node.refuse(
             f"its condition selects the index {kept[-1]} of an axis of {x.shape[axis]} elements"
         )
@@ -86,18 +88,28 @@ def non_max_suppression(node: Node) -> Value:
     """Select boxes of each class; drop those that overlap a box with a better score."""
     boxes, scores = node.input(0), node.input(1)
     images, classes, number = scores.shape if scores.rank == 3 else (0, 0, -1)
-    if boxes.shape != (images, number, 4):
+    if boxes.rank != 3 or not all(map(agree, boxes.shape, (images, number, 4))):
         node.refuse(f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}")
-    most = min(max(node.ints(2)[0], 0) if node.has(2) else 0, number)
+    most = _least_of(node.ints(2)[0] if node.has(2) else 0, number)
     if 0 in (images, classes, number, most):
         return empty((0, 3), "int64")
     overlap = node.input(3) if node.has(3) else node.constant([_NO_THRESHOLD], "float32")
     inputs = [boxes, scores, overlap, *([node.input(4)] if node.has(4) else [])]
     inputs[3:] = [_of_one_element(node, each) for each in inputs[3:]]
     inputs[2] = _of_one_element(node, overlap)
-    options = ops.Boxes(most, bool(node.attributes.get("center_point_box", 0)))
-    chosen, count = node.emit_all("nms", ops.non_max_suppression, inputs, options=options)
+    centered = bool(node.attributes.get("center_point_box", 0))
+    function = ops.non_max_suppression
+    chosen, count = node.emit_all("nms", function, inputs, most=most, centered=centered)
     return chosen.counted_by(count, axis=0)
+
+
+def _least_of(asked: Extent, number: Extent) -> Extent:
+    """Return how many boxes are chosen at most, of the number that is asked for."""
+    if isinstance(asked, int) and asked <= 0:
+        return 0
+    if isinstance(asked, int) and asked >= LARGEST:
+        return number
+    return plain(te.min(asked, number))
 
 
 def _of_one_element(node: Node, value: Value) -> Value:

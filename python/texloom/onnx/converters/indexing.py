@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...extents import agree, are_known, at_least
+from ...extents import Extent, agree, are_known, at_least
 from ...ops import indexing
 from ...ops.indexing.combining import Combination
 from ..nodes import Node, Value, empty
@@ -61,8 +61,10 @@ def gather_elements(node: Node) -> Value:
 
 def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
     """Refuse indices whose shape exceeds the tensor's along axes other than `axis`."""
-    if indices.rank != x.rank or any(
-        n > m for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True)) if a != axis
+    if indices.rank != x.rank or not all(
+        at_least(m, n)
+        for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True))
+        if a != axis
     ):
         node.refuse(f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}")
 
@@ -72,8 +74,8 @@ def gather_nd(node: Node) -> Value:
     """Gather slices by tuples of indices."""
     x, indices = node.input(0), node.input(1)
     batch = int(node.attributes.get("batch_dims", 0))
-    named = indices.shape[-1]
-    if batch + named > x.rank or indices.shape[:batch] != x.shape[:batch]:
+    named = _named_axes(node, indices)
+    if batch + named > x.rank or not _agree(indices.shape[:batch], x.shape[:batch]):
         node.refuse(f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}")
     shape = (*indices.shape[:-1], *x.shape[batch + named :])
     if 0 in shape:
@@ -81,6 +83,21 @@ def gather_nd(node: Node) -> Value:
     _check_extents(node, x, range(batch, batch + named))
     _check_inside(node, indices, x.shape[batch : batch + named])
     return node.emit("gather_nd", indexing.gather_nd, [x, indices], batch_axes=batch)
+
+
+def _named_axes(node: Node, indices: Value) -> int:
+    """Return how many axes each tuple of indices selects."""
+    if indices.rank == 0 or not isinstance(indices.shape[-1], int):
+        node.refuse(
+            f"its indices have the shape {indices.shape}, whose last extent, the number of axes "
+            "that a tuple selects, is not known"
+        )
+    return indices.shape[-1]
+
+
+def _agree(shape: Sequence[Extent], other: Sequence[Extent]) -> bool:
+    """Whether two shapes can be equal; what depends on the run is checked there."""
+    return len(shape) == len(other) and all(map(agree, shape, other))
 
 
 def _reduction(node: Node) -> Combination | None:
@@ -100,7 +117,7 @@ def scatter_elements(node: Node) -> Value:
     if 0 in indices.shape or 0 in x.shape:
         return x
     _check_smaller(node, x, indices, axis)
-    if updates.shape != indices.shape:
+    if not _agree(updates.shape, indices.shape):
         node.refuse(
             f"its updates have the shape {updates.shape}, not that of its indices, {indices.shape}"
         )
@@ -108,7 +125,7 @@ def scatter_elements(node: Node) -> Value:
         function = indexing.combine_elements
         given = [x, indices, updates]
         return node.emit("scatter_elements", function, given, axis=axis, combination=combination)
-    if indices.array is not None:
+    if indices.array is not None and are_known(x.shape):
         last = node.constant(_last_update(indices.array, axis, x.shape))
         return node.emit("replace", indexing.replace_elements, [x, updates, last], axis=axis)
     given = [x, indices, updates]
@@ -130,9 +147,9 @@ def _last_update(indices: np.ndarray, axis: int, shape: Sequence[int]) -> np.nda
 def scatter_nd(node: Node) -> Value:
     """Update slices by tuples of indices."""
     x, indices, updates = node.input(0), node.input(1), node.input(2)
-    named = indices.shape[-1]
+    named = _named_axes(node, indices)
     combination = _reduction(node)
-    if named > x.rank or updates.shape != (*indices.shape[:-1], *x.shape[named:]):
+    if named > x.rank or not _agree(updates.shape, (*indices.shape[:-1], *x.shape[named:])):
         node.refuse(
             f"updates of shape {updates.shape} for indices of shape {indices.shape} do not fit a "
             f"tensor of shape {x.shape}"
@@ -144,7 +161,7 @@ def scatter_nd(node: Node) -> Value:
     given = [x, indices, updates]
     if combination is not None:
         return node.emit("scatter_nd", indexing.combine_nd, given, combination=combination)
-    if indices.array is not None:
+    if indices.array is not None and are_known(x.shape[:named]):
         last = node.constant(_last_update_nd(indices.array, x.shape))
         return node.emit("replace", indexing.replace_parts, [x, updates, last], named=named)
     return node.emit("scatter_nd", indexing.scatter_nd, given)
@@ -169,7 +186,7 @@ def one_hot(node: Node) -> Value:
     depth = node.ints(1)[0]
     axis = normal_axis(node, int(node.attributes.get("axis", -1)), indices.rank + 1)
     shape = (*indices.shape[:axis], depth, *indices.shape[axis:])
-    if depth < 0:
+    if isinstance(depth, int) and depth < 0:
         node.refuse(f"its depth is {depth}, which is negative")
     if 0 in shape:
         return empty(shape, values.dtype)

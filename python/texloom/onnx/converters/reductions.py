@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ...extents import are_known
+from ...extents import are_known, at_least, number_of
 from ...ops import reductions, sorting
 from ...ops.reductions.axes import normalized
 from ..nodes import Node, Value
@@ -101,9 +101,9 @@ def top_k(node: Node) -> list[Value]:
     data = node.input(0)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], data.rank)
     k = node.ints(1) if node.version >= 10 else [node.attributes["k"]]
-    if len(k) != 1 or not 0 <= k[0] <= data.shape[axis]:
+    if len(k) != 1 or not at_least(k[0], 0) or not at_least(data.shape[axis], k[0]):
         node.refuse(f"its k is {k}, but the axis has {data.shape[axis]} elements")
-    if k[0] == 0:
+    if number_of(k[0]) == 0:
         shape = (*data.shape[:axis], 0, *data.shape[axis + 1 :])
         return [node.constant(np.zeros(shape, data.dtype)), node.constant(np.zeros(shape, "int64"))]
     largest = bool(node.attributes.get("largest", 1))

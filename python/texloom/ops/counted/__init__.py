@@ -7,7 +7,7 @@ are results; the elements after them are 0.
 from __future__ import annotations
 
 from .choosing import compress, nonzero
-from .suppression import Boxes, non_max_suppression
+from .suppression import non_max_suppression
 from .unique import unique
 
-__all__ = ["Boxes", "compress", "non_max_suppression", "nonzero", "unique"]
+__all__ = ["compress", "non_max_suppression", "nonzero", "unique"]

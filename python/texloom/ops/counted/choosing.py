@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import product
 from ..raveling import unraveled
 from ..reductions.axes import extents
 from .compaction import numbers_of_held, total
@@ -28,7 +28,7 @@ def nonzero(x: Tensor) -> tuple[Tensor, Tensor]:
         How many columns are results.
     """
     shape = extents(x)
-    length = prod(shape)
+    length = product(shape)
 
     def is_held(i: Any) -> Any:
         value = x(*unraveled(i, shape))

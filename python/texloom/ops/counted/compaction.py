@@ -7,6 +7,7 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import plain, shape_of
 from ..reductions import cumsum
 from ..threads import each_thread
 
@@ -26,7 +27,7 @@ def numbers_of_held(flags: Tensor) -> tuple[Tensor, Tensor]:
     counts : Tensor
         ``[length]`` of int32: how many flags are 1, up to and including each flag.
     """
-    (length,) = (int(extent) for extent in flags.shape)
+    (length,) = shape_of(flags)
     counts = cumsum(flags, 0)
 
     def body(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
@@ -59,7 +60,7 @@ def place_of(is_held: Any, place: Any, count: Any, i: Any, before: Any) -> Any:
 
 def total(counts: Tensor) -> Tensor:
     """Return the last count, as an int64 scalar."""
-    last = int(counts.shape[0]) - 1
+    last = plain(counts.shape[0]) - 1
     return te.compute((), lambda: counts(last).astype("int64"), name="count")
 
 

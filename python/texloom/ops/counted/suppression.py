@@ -8,11 +8,11 @@ much. The thread repeats this step until no box is left or enough are chosen.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import Extent, plain, product, shape_of
 from ..raveling import unraveled
 from ..reductions import cumsum
 from ..threads import each_thread
@@ -21,30 +21,14 @@ from .compaction import place_of, total
 _GROUPS_OF_BLOCK = 4  # few, because each thread takes long
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """The options of non-maximum suppression.
-
-    Attributes
-    ----------
-    most : int
-        The greatest number of boxes of a class in an image.
-    centered : bool
-        Whether boxes are (x of the center, y of the center, width, height), or (y, x) of two
-        opposite corners.
-    """
-
-    most: int
-    centered: bool
-
-
 def non_max_suppression(
     boxes: Tensor,
     scores: Tensor,
     overlap: Tensor,
     least: Tensor | None = None,
     *,
-    options: Boxes,
+    most: Extent,
+    centered: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Choose boxes of each class by their scores, best first.
 
@@ -59,7 +43,11 @@ def non_max_suppression(
         is greater than this.
     least : Tensor, optional
         One element: the scores of chosen boxes are greater than this.
-    options : Boxes
+    most : int or Expr
+        The greatest number of boxes of a class in an image; at most the number of boxes.
+    centered : bool
+        Whether boxes are (x of the center, y of the center, width, height), or (y, x) of two
+        opposite corners.
 
     Returns
     -------
@@ -68,13 +56,13 @@ def non_max_suppression(
     count : Tensor
         How many rows are results.
     """
-    images, classes, number = (int(extent) for extent in scores.shape)
-    groups, most = images * classes, min(options.most, number)
+    images, classes, number = shape_of(scores)
+    groups = product([images, classes])
     inputs = [boxes, scores, overlap] + ([least] if least is not None else [])
     of_group, counts, _ = te.extern(
         [(groups, most), (groups,), (groups, number)],
         inputs,
-        lambda ins, outs: _chosen_of_groups(ins, outs, options.centered),
+        lambda ins, outs: _chosen_of_groups(ins, outs, centered),
         name="chosen",
         dtype=["int32"] * 3,
     )
@@ -84,7 +72,7 @@ def non_max_suppression(
         ib = tir.ir_builder.create()
         chosen, own, end = (ib.buffer_ptr(each) for each in ins)
         result = ib.buffer_ptr(outs[0])
-        with each_thread(ib, groups * most) as thread:
+        with each_thread(ib, product([groups, most])) as thread:
             group, place = unraveled(thread, (groups, most))
             is_held = ib.let("is_held", place < own[group])
             first = end[group] - own[group]
@@ -99,7 +87,11 @@ def non_max_suppression(
         return ib.get()
 
     result = te.extern(
-        (groups * most, 3), [of_group, counts, ends], collected, name="boxes", dtype="int64"
+        (product([groups, most]), 3),
+        [of_group, counts, ends],
+        collected,
+        name="boxes",
+        dtype="int64",
     )
     return result, total(ends)
 
@@ -109,10 +101,10 @@ def _chosen_of_groups(inputs: Sequence[Any], outputs: Sequence[Any], centered: b
     ib = tir.ir_builder.create()
     boxes, scores, overlap, *least = (ib.buffer_ptr(each) for each in inputs)
     chosen, counts, left = (ib.buffer_ptr(each) for each in outputs)
-    _, classes, number = (int(extent) for extent in inputs[1].shape)
-    groups, most = (int(extent) for extent in outputs[0].shape)
+    images, classes, number = shape_of(inputs[1])
+    groups, most = shape_of(outputs[0])
     with each_thread(ib, groups, _GROUPS_OF_BLOCK) as group:
-        image, kind = unraveled(group, (groups // classes, classes))
+        image, kind = unraveled(group, (images, classes))
         image, kind = ib.let("image", image), ib.let("kind", kind)
 
         def is_better(a: Any, b: Any) -> Any:
@@ -165,9 +157,9 @@ class _Heap:
         self._rows[self._row, self.count[0]] = box
         self.count[0] = self.count[0] + 1
 
-    def order(self, most: int) -> None:
+    def order(self, most: Extent) -> None:
         """Make a heap of the boxes, of which there are at most `most`."""
-        half = (most + 1) // 2
+        half = plain((most + 1) // 2)
         with self._ib.for_range(0, half, name="from_end") as i:
             place = self._ib.let("place", half - 1 - i)
             with self._ib.if_scope(place < self.count[0]):
@@ -224,4 +216,4 @@ def _overlaps(ib: Any, own: Sequence[Any], other: Sequence[Any], most: Any) -> A
     return te.all(areas[0] > zero, areas[1] > zero, common / union > most.astype(common.dtype))
 
 
-__all__ = ["Boxes", "non_max_suppression"]
+__all__ = ["non_max_suppression"]

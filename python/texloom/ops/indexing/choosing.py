@@ -6,10 +6,11 @@ from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import Extent, plain, value_of
 from .positions import names
 
 
-def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
+def one_hot(indices: Tensor, values: Tensor, depth: Extent, axis: int) -> Tensor:
     """Return vectors along a new axis; in each vector, all elements but one are equal.
 
     Parameters
@@ -19,7 +20,7 @@ def one_hot(indices: Tensor, values: Tensor, depth: int, axis: int) -> Tensor:
         indices count from the end. A vector whose index is out of range has no different element.
     values : Tensor
         ``[2]``: the value of the equal elements, and that of the different element.
-    depth : int
+    depth : int or Expr
         The vectors' length.
     axis : int
         The new axis, from 0 to the rank of `indices`.
@@ -44,10 +45,10 @@ def reverse_sequence(x: Tensor, lengths: Tensor, batch_axis: int, time_axis: int
     batch_axis, time_axis : int
         Axes of `x`.
     """
-    extent = int(x.shape[time_axis])
+    extent = plain(x.shape[time_axis])
 
     def at(*i: Any) -> Any:
-        length = tir.min(lengths(i[batch_axis]), te.const(extent, lengths.dtype))
+        length = tir.min(lengths(i[batch_axis]), value_of(extent, lengths.dtype))
         length = length.astype("int32")
         time = i[time_axis]
         source = te.if_then_else(time < length, length - 1 - time, time)

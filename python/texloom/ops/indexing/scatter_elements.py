@@ -9,24 +9,24 @@ integers; negative indices count from the end, and updates outside of the tensor
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import Extent, is_at_most, plain, product, shape_of
 from ..raveling import raveled, unraveled
 from .combining import COMBINERS, Combination, wide
 from .positions import names
-from .sorted_updates import FEW, SortedUpdates, target
+from .sorted_updates import SortedUpdates, are_many, target
 
 
 class _Lists:
     """The updates along the axis, as sorted lists: one for each index along the other axes."""
 
-    def __init__(self, indices: Tensor, axis: int, shape: Sequence[int]) -> None:
+    def __init__(self, indices: Tensor, axis: int, shape: Sequence[Extent]) -> None:
         self._axis = axis
         self._whole = tuple(shape)
-        self._extents = tuple(int(extent) for extent in indices.shape)
+        self._extents = shape_of(indices)
         self._others = (*self._extents[:axis], *self._extents[axis + 1 :])
         parts = self._whole[axis]
 
@@ -34,7 +34,7 @@ class _Lists:
             place, exists = target(indices(*self._update(row, k)), parts)
             return te.if_then_else(exists, place, parts)
 
-        lists = (prod(self._others), self._extents[axis])
+        lists = (product(self._others), self._extents[axis])
         self.sorted = SortedUpdates(te.compute(lists, of_list, name="targets"), parts)
 
     def _update(self, row: Any, k: Any) -> list[Any]:
@@ -43,7 +43,7 @@ class _Lists:
 
     def of(self, updates: Tensor, dtype: str) -> Tensor:
         """Return the updates as ``[lists, updates, 1]``."""
-        shape = (prod(self._others), self._extents[self._axis], 1)
+        shape = (product(self._others), self._extents[self._axis], 1)
         return te.compute(
             shape, lambda row, k, _: updates(*self._update(row, k)).astype(dtype), name="given"
         )
@@ -51,10 +51,7 @@ class _Lists:
     def place(self, i: Sequence[Any]) -> tuple[Any, Any]:
         """Return the list that may have updates of an element, and the element's number in it."""
         axes = [a for a in range(len(i)) if a != self._axis]
-        own = [
-            i[a] if self._extents[a] == self._whole[a] else tir.min(i[a], self._extents[a] - 1)
-            for a in axes
-        ]
+        own = [tir.min(i[a], self._extents[a] - 1) if self._is_smaller(a) else i[a] for a in axes]
         return raveled(own, self._others), i[self._axis]
 
     def reach(self, i: Sequence[Any]) -> Any:
@@ -62,15 +59,19 @@ class _Lists:
         smaller = [
             i[a] < self._extents[a]
             for a in range(len(i))
-            if a != self._axis and self._extents[a] < self._whole[a]
+            if a != self._axis and self._is_smaller(a)
         ]
         return te.all(*smaller) if smaller else te.const(True, "bool")
+
+    def _is_smaller(self, axis: int) -> bool:
+        """Whether the updates are, or may be in some run, smaller than the tensor along an axis."""
+        return not is_at_most(self._whole[axis], self._extents[axis])
 
 
 def _if_update(
     indices: Tensor,
     axis: int,
-    shape: Sequence[int],
+    shape: Sequence[Extent],
     element: Sequence[Any],
     k: Any,
     found: Callable[[Sequence[Any]], Any],
@@ -78,28 +79,28 @@ def _if_update(
 ) -> Any:
     """Return ``found(update)`` if update `k` along the axis has `element` as its target."""
     update = (*element[:axis], k, *element[axis + 1 :])
-    is_named = names(indices(*update), element[axis], int(shape[axis]))
+    is_named = names(indices(*update), element[axis], shape[axis])
     value = te.if_then_else(is_named, found(update), otherwise)
     smaller = [
-        i < int(extent)
-        for i, extent, whole in zip(update, indices.shape, shape, strict=True)
-        if i is not k and int(extent) < int(whole)
+        i < extent
+        for a, (i, extent) in enumerate(zip(update, shape_of(indices), strict=True))
+        if a != axis and not is_at_most(shape[a], extent)
     ]
     return te.if_then_else(te.all(*smaller), value, otherwise) if smaller else value
 
 
-def last_update(indices: Tensor, axis: int, shape: Sequence[int]) -> Tensor:
+def last_update(indices: Tensor, axis: int, shape: Sequence[Extent]) -> Tensor:
     """Return the position along the axis of the last update of each element, or -1, as int32.
 
     Parameters
     ----------
     indices : Tensor
     axis : int
-    shape : sequence of int
+    shape : sequence of int or Expr
         The shape of the tensor that is updated.
     """
     none = te.const(-1, "int32")
-    if int(indices.shape[axis]) > FEW:
+    if are_many(plain(indices.shape[axis])):
         lists = _Lists(indices, axis, shape)
         return te.compute(
             tuple(shape),
@@ -126,7 +127,7 @@ def replace_elements(x: Tensor, updates: Tensor, last: Tensor, axis: int) -> Ten
 
 def scatter_elements(x: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
     """Return `x` with the elements at `indices` replaced by updates."""
-    last = last_update(indices, axis, [int(extent) for extent in x.shape])
+    last = last_update(indices, axis, shape_of(x))
     return replace_elements(x, updates, last, axis)
 
 
@@ -139,8 +140,8 @@ def combine_elements(
     """
     combiner = COMBINERS[combination]
     dtype = wide(x.dtype)
-    shape = [int(extent) for extent in x.shape]
-    if int(indices.shape[axis]) > FEW:
+    shape = shape_of(x)
+    if are_many(plain(indices.shape[axis])):
         lists = _Lists(indices, axis, shape)
         sums = lists.sorted.combined(lists.of(updates, dtype), combiner)
 

@@ -10,33 +10,33 @@ are ignored.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import IterVar, Tensor
+from ...extents import Extent, product, shape_of
 from ..raveling import raveled, unraveled
 from .combining import COMBINERS, Combination, wide
 from .positions import names
-from .sorted_updates import FEW, SortedUpdates, target
+from .sorted_updates import SortedUpdates, are_many, target
 
 
-def _many(indices: Tensor) -> tuple[list[int], list[IterVar]]:
+def _many(indices: Tensor) -> tuple[list[Extent], list[IterVar]]:
     """Return the shape of the list of updates, and reduction axes over the list."""
-    shape = [int(extent) for extent in indices.shape[:-1]] or [1]
+    shape = list(shape_of(indices)[:-1]) or [1]
     return shape, [te.reduce_axis((0, extent), name="u") for extent in shape]
 
 
-def _names(indices: Tensor, named: Sequence[int], part: Sequence[Any], update: Any) -> Any:
+def _names(indices: Tensor, named: Sequence[Extent], part: Sequence[Any], update: Any) -> Any:
     """Return whether the tuple of an update selects the part."""
     outer = list(update)[: len(indices.shape) - 1]
     same = [names(indices(*outer, k), part[k], extent) for k, extent in enumerate(named)]
     return te.all(*same) if same else te.const(True, "bool")
 
 
-def _sorted(indices: Tensor, named: Sequence[int]) -> SortedUpdates:
+def _sorted(indices: Tensor, named: Sequence[Extent]) -> SortedUpdates:
     many, _ = _many(indices)
-    parts = prod(named)
+    parts = product(named)
 
     def number(_: Any, k: Any) -> Any:
         outer = unraveled(k, many)[: len(indices.shape) - 1]
@@ -44,16 +44,16 @@ def _sorted(indices: Tensor, named: Sequence[int]) -> SortedUpdates:
         place = raveled([each for each, _ in found], named)
         return te.if_then_else(te.all(*(exists for _, exists in found)), place, parts)
 
-    return SortedUpdates(te.compute((1, prod(many)), number, name="targets"), parts)
+    return SortedUpdates(te.compute((1, product(many)), number, name="targets"), parts)
 
 
-def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
+def last_update_nd(indices: Tensor, shape: Sequence[Extent]) -> Tensor:
     """Return the number of the last update of each part, or -1.
 
     Parameters
     ----------
     indices : Tensor
-    shape : sequence of int
+    shape : sequence of int or Expr
         The shape of the tensor that is updated.
 
     Returns
@@ -61,12 +61,12 @@ def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
     Tensor
         Of int32, with the extents of the selected axes; one element if no axes are selected.
     """
-    named = tuple(int(extent) for extent in shape[: int(indices.shape[-1])])
+    named = tuple(shape[: int(indices.shape[-1])])
     many, update = _many(indices)
     number: Any = 0
     for each, extent in zip(update, many, strict=True):
         number = number * extent + each.var
-    if prod(many) > FEW and named:
+    if are_many(product(many)) and named:
         updates = _sorted(indices, named)
         return te.compute(named, lambda *part: updates.last(0, raveled(part, named)), name="last")
     none = te.const(-1, "int32")
@@ -80,14 +80,14 @@ def last_update_nd(indices: Tensor, shape: Sequence[int]) -> Tensor:
 
 def replace_parts(x: Tensor, updates: Tensor, last: Tensor, named: int) -> Tensor:
     """Return `x` with parts replaced by updates; `last` is the result of :func:`last_update_nd`."""
-    many = [int(extent) for extent in updates.shape[: len(updates.shape) - len(x.shape) + named]]
+    many = shape_of(updates)[: len(updates.shape) - len(x.shape) + named]
 
     def at(*i: Any) -> Any:
         number = last(*i[:named]) if named else last(0)
         rest = te.if_then_else(number < 0, 0, number)
         index: list[Any] = []
         for axis, extent in enumerate(many):
-            position = te.floordiv(rest, prod(many[axis + 1 :]))
+            position = te.floordiv(rest, product(many[axis + 1 :]))
             index.append(te.floormod(position, extent) if axis else position)
         return te.if_then_else(number < 0, x(*i), updates(*index, *i[named:]))
 
@@ -96,7 +96,7 @@ def replace_parts(x: Tensor, updates: Tensor, last: Tensor, named: int) -> Tenso
 
 def scatter_nd(x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
     """Return `x` with the parts that tuples of indices select replaced by updates."""
-    last = last_update_nd(indices, [int(extent) for extent in x.shape])
+    last = last_update_nd(indices, shape_of(x))
     return replace_parts(x, updates, last, int(indices.shape[-1]))
 
 
@@ -108,12 +108,12 @@ def combine_nd(x: Tensor, indices: Tensor, updates: Tensor, combination: Combina
     combiner = COMBINERS[combination]
     dtype = wide(x.dtype)
     count = int(indices.shape[-1])
-    named = [int(extent) for extent in x.shape[:count]]
+    named = shape_of(x)[:count]
     many, update = _many(indices)
-    if prod(many) > FEW and named:
-        rest = [int(extent) for extent in x.shape[count:]]
+    if are_many(product(many)) and named:
+        rest = shape_of(x)[count:]
         given = te.compute(
-            (1, prod(many), prod(rest)),
+            (1, product(many), product(rest)),
             lambda _, k, r: updates(
                 *unraveled(k, many)[: len(indices.shape) - 1], *unraveled(r, rest)
             ).astype(dtype),

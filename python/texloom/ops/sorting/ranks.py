@@ -6,6 +6,7 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import shape_of
 
 
 def ranked_order(x: Tensor, keep: int, largest: bool) -> Tensor:
@@ -14,7 +15,7 @@ def ranked_order(x: Tensor, keep: int, largest: bool) -> Tensor:
     The rank of an element is the number of elements before it. Each place of the result then finds
     the element whose rank it is.
     """
-    rows, length = (int(extent) for extent in x.shape)
+    rows, length = shape_of(x)
 
     def rank(r: Any, i: Any) -> Any:
         j = te.reduce_axis((0, length), name="j")

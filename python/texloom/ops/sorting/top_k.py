@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ...extents import Extent, product
 from ..raveling import raveled, unraveled
 from ..reductions.axes import extents, normalized
 from .order import by_value, sorted_order
@@ -16,7 +16,7 @@ _MOST_COMPARED = 512
 """The most elements along the axis for which all pairs are compared."""
 
 
-def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
+def top_k(x: Tensor, k: Extent, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
     """Return the k greatest or least elements along an axis in order, and their indices.
 
     Among equal elements those with lower indices come first. NaN is greater than all numbers.
@@ -24,7 +24,7 @@ def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tens
     Parameters
     ----------
     x : Tensor
-    k : int
+    k : int or Expr
         At most the extent of the axis.
     axis : int
     largest : bool
@@ -40,14 +40,14 @@ def top_k(x: Tensor, k: int, axis: int = -1, largest: bool = True) -> tuple[Tens
     shape = extents(x)
     length = shape[own]
     outer, inner = shape[:own], shape[own + 1 :]
-    rows = prod(outer) * prod(inner)
+    rows = product([*outer, *inner])
 
     def element(row: Any, i: Any) -> Any:
         rest = unraveled(row, (*outer, *inner))
         return x(*rest[:own], i, *rest[own:])
 
     table = te.compute((rows, length), element, name="rows")
-    if length <= _MOST_COMPARED:
+    if isinstance(length, int) and length <= _MOST_COMPARED:
         order = ranked_order(table, k, largest)
     else:
         order = sorted_order([table], rows, length, k, by_value(largest))
