@@ -7,7 +7,6 @@ as extents.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -15,31 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import te
-from ..extents import Extent, at_least, is_at_most, number_of, plain, product, quotient
-from .nodes import Value, constant, of_sizes
+from ..extents import at_least, is_at_most, number_of, plain, product, quotient
+from .nodes import Quotient, Value, constant, of_sizes
 from .nodes.types import dtype_name
 
 Sizes = NDArray[Any]
 """An array of objects: numbers and expressions."""
 
 
-@dataclass(frozen=True)
-class Fraction:
-    """A quotient of an extent by a number, which need not be whole; both are nonnegative."""
-
-    above: Extent
-    below: int
-
-
 def _quotient(above: Any, below: Any) -> Any:
-    """Return a quotient: an extent if it is certainly whole, else a :class:`Fraction`."""
+    """Return a quotient: an extent if it is certainly whole, else a :class:`Quotient`."""
     whole = quotient([above], [below])
     if whole is not None:
         return whole
-    divisor = number_of(below)
-    if divisor is None or divisor < 1 or not at_least(above, 0):
+    if not at_least(below, 1) or not at_least(above, 0):
         raise ValueError
-    return Fraction(plain(above), divisor)
+    return Quotient(plain(above), plain(below))
 
 
 def _cut(above: Any, below: Any) -> Any:
@@ -57,8 +47,8 @@ def _rest(above: Any, below: Any) -> Any:
     return above - _cut(above, below) * below
 
 
-def _parts(number: Any) -> tuple[Any, int]:
-    return (number.above, number.below) if isinstance(number, Fraction) else (number, 1)
+def _parts(number: Any) -> tuple[Any, Any]:
+    return (number.above, number.below) if isinstance(number, Quotient) else (number, 1)
 
 
 def _multiplied(a: Any, b: Any) -> Any:
@@ -125,7 +115,8 @@ _FRACTIONAL: Mapping[str, Callable[..., Any]] = {  # functions that accept fract
     "Floor": _rounded_down,
     "Ceil": _rounded_up,
 }
-_MOVEMENT = ("Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Unsqueeze")
+_MOVEMENT = ("Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose")
+_MOVEMENT += ("Unsqueeze",)
 _MOST_PARTS = 4096  # the largest denominator of a constant
 _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
     "ReduceProd": product,
@@ -176,7 +167,7 @@ def _computed(
 ) -> Sizes | None:
     x = arrays[0]
     has_fractions = any(
-        isinstance(each, Fraction) for a in arrays if a is not None for each in a.reshape(-1)
+        isinstance(each, Quotient) for a in arrays if a is not None for each in a.reshape(-1)
     )
     if has_fractions and op not in (*_FRACTIONAL, *_MOVEMENT):
         return None
@@ -221,6 +212,8 @@ def _moved(
         return np.expand_dims(x, _axes(arrays, attributes) or ())
     if op == "Reshape":
         return x.reshape(_ints(arrays[1]))
+    if op == "Transpose":
+        return x.transpose(attributes.get("perm"))
     if op == "Slice":
         return _sliced(x, arrays, attributes)
     return None
@@ -283,13 +276,13 @@ def _objects(value: Value) -> Sizes | None:
         above, below = float(number).as_integer_ratio()
         if below > _MOST_PARTS or (below > 1 and above < 0):
             return None
-        made[index] = above if below == 1 else Fraction(above, below)
+        made[index] = above if below == 1 else Quotient(above, below)
     return made
 
 
 def _value(made: Sizes, dtype: str) -> Value:
     elements = [
-        each if isinstance(each, (bool, Fraction)) else plain(each) for each in made.reshape(-1)
+        each if isinstance(each, (bool, Quotient)) else plain(each) for each in made.reshape(-1)
     ]
     if all(isinstance(each, (int, bool)) for each in elements):
         return constant(np.array(elements, dtype).reshape(made.shape))
@@ -298,4 +291,4 @@ def _value(made: Sizes, dtype: str) -> Value:
     return of_sizes(sizes.reshape(made.shape), dtype)
 
 
-__all__ = ["Fraction", "computed_sizes"]
+__all__ = ["computed_sizes"]

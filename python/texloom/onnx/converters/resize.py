@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import floor
+from math import floor, isnan, nan
+from typing import TypeAlias
 
 import numpy as np
 
-from ...extents import Extent, are_known, at_least, plain, quotient
+from ...extents import Extent, are_known, at_least, is_at_most, plain, quotient
 from ...ops import resize as ops
 from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS
-from ..nodes import Node, Value, empty
+from ..nodes import Node, Quotient, Value, empty
 from .axes import normal_axes
 from .registry import converts
 
@@ -21,7 +22,7 @@ def resize(node: Node) -> Value:
     """Resize axes by interpolation."""
     x = node.input(0)
     if node.version < 11:  # as ONNX Runtime does; the standard does not define the sampling
-        return _resized(node, x, _scaled(node, x, range(x.rank), node.known(1)), _older(node))
+        return _resized(node, x, _scaled(node, x, range(x.rank), _scales(node, 1)), _older(node))
     sampling = _sampling(node)
     given = node.attributes.get("axes")
     axes = range(x.rank) if given is None else normal_axes(node, given, x.rank)
@@ -40,7 +41,7 @@ def resize(node: Node) -> Value:
 def upsample(node: Node) -> Value:
     """Lengthen axes by factors."""
     x = node.input(0)
-    scales = node.known(1) if node.has(1) else np.float32(node.attributes["scales"])
+    scales = _scales(node, 1) if node.has(1) else node.attributes["scales"]
     axes = _scaled(node, x, range(x.rank), scales)
     return _resized(node, x, axes, _older(node))
 
@@ -84,7 +85,7 @@ def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
         return _sized(node, x, axes, node.ints(3))
     sizes = node.known(3) if node.has(3) else np.zeros(0)
     if sizes.size == 0:
-        return _scaled(node, x, axes, node.known(2))
+        return _scaled(node, x, axes, _scales(node, 2))
     if sizes.size != len(axes):
         node.refuse(f"{sizes.size} sizes are given for {len(axes)} axes")
     policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
@@ -106,26 +107,47 @@ def _sized(
     """Return the axes to be resized to sizes, some of which are open."""
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
         node.refuse("its keep_aspect_ratio_policy is not supported while extents are open")
+    if len(sizes) != len(axes):
+        node.refuse(f"{len(sizes)} sizes are given for {len(axes)} axes")
     made = {}
     for axis, size in zip(axes, sizes, strict=True):
-        scale = quotient([size], [x.shape[axis]])
-        if not isinstance(scale, int):
-            node.refuse(
-                f"its size {size} is not certainly a multiple of the open extent {x.shape[axis]}"
-            )
-        made[axis] = ops.Axis(x.shape[axis], size, float(scale))
+        extent = x.shape[axis]
+        if are_known([size, extent]):
+            scale = float(Fraction(size, extent))
+        else:
+            factor = quotient([size], [extent])
+            scale = float(factor) if isinstance(factor, int) else nan
+        made[axis] = ops.Axis(extent, size, scale, ratio=(size, extent))
     return made
 
 
-def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> dict[int, ops.Axis]:
+Scale: TypeAlias = "float | Quotient | Extent"
+"""A number, or a quotient of extents that is known only at a run."""
+
+
+def _scales(node: Node, index: int) -> list[Scale]:
+    """Return the scales that an input gives."""
+    open_scales = node.input(index).sizes
+    if open_scales is not None:
+        return list(open_scales.reshape(-1))
+    return list(map(float, node.known(index).reshape(-1)))
+
+
+def _scaled(
+    node: Node, x: Value, axes: Sequence[int], scales: Sequence[Scale]
+) -> dict[int, ops.Axis]:
     """Return the axes to be resized by scales."""
-    if scales.size != len(axes):
-        node.refuse(f"{scales.size} scales are given for {len(axes)} axes")
-    if not (scales > 0).all():
-        node.refuse(f"its scales {scales.tolist()} are not all positive")
+    if len(scales) != len(axes):
+        node.refuse(f"{len(scales)} scales are given for {len(axes)} axes")
+    if any(isinstance(each, (int, float)) and each <= 0 for each in scales):
+        node.refuse(f"its scales {list(scales)} are not all positive")
     made = {}
-    for axis, scale in zip(axes, scales.astype(np.float32), strict=True):
+    for axis, given in zip(axes, scales, strict=True):
         extent = x.shape[axis]
+        if not isinstance(given, (int, float)):
+            made[axis] = _scaled_by_quotient(node, extent, given)
+            continue
+        scale = np.float32(given)
         if isinstance(extent, int):
             size = int(np.floor(scale * np.float32(extent)))
         else:
@@ -135,8 +157,20 @@ def _scaled(node: Node, x: Value, axes: Sequence[int], scales: np.ndarray) -> di
                     f"an open extent needs a scale that is a fraction of small numbers, not {scale}"
                 )
             size = plain(extent * parts[0] // parts[1])
-        made[axis] = ops.Axis(extent, size, float(scale))
+        ratio = float(scale).as_integer_ratio()
+        made[axis] = ops.Axis(extent, size, float(scale), ratio=ratio)
     return made
+
+
+def _scaled_by_quotient(node: Node, extent: Extent, scale: Quotient | Extent) -> ops.Axis:
+    """Return an axis that is resized by a quotient of extents."""
+    above, below = (scale.above, scale.below) if isinstance(scale, Quotient) else (scale, 1)
+    size = quotient([extent, above], [below])
+    if size is None:
+        node.refuse(
+            f"its scale {above} / {below}, times the extent {extent}, is not certainly whole"
+        )
+    return ops.Axis(extent, size, nan, ratio=(above, below))
 
 
 def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> Value:
@@ -184,12 +218,9 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
         factors[axis] = _whole_factor(each, sampling)
     if all(factors):
         return node.emit("resize", ops.repeat, [x], factors=tuple(factors))
-    found = [ops.phases(each.scale, sampling) for each in changed.values()]
+    found = [None if isnan(e.scale) else ops.phases(e.scale, sampling) for e in changed.values()]
     if None in found:
-        node.refuse(
-            "an axis is open, but coordinate_transformation_mode "
-            f"{sampling.transformation} needs to know its extent"
-        )
+        return _by_open_tables(node, x, changed, sampling)
     if sampling.transformation == "pytorch_half_pixel" and not all(
         each.scale >= 1 or at_least(each.size, 2) for each in changed.values()
     ):
@@ -212,9 +243,45 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
     )
 
 
+def _by_open_tables(
+    node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Sampling
+) -> Value:
+    """Emit a tensor resized along axes whose tables a run computes."""
+    _check_open(node, axes, sampling)
+    is_weighted = sampling.interpolation != "nearest"
+    tables = []
+    for axis, each in axes.items():
+        tables += node.emit_parts(
+            f"table_of_axis_{axis}",
+            "resize_table",
+            ops.open_table,
+            [],
+            extent=each.extent,
+            size=each.size,
+            ratio=each.ratio,
+            sampling=sampling,
+            dtype=_sum_dtype(x.dtype),
+        )
+    function = ops.interpolate if is_weighted else ops.take_positions
+    return node.emit("resize", function, [x, *tables], axes=tuple(axes))
+
+
+def _check_open(node: Node, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> None:
+    """Refuse what tables that a run computes do not support."""
+    name = sampling.transformation
+    if name not in ops.TRANSFORMATIONS_OF_QUOTIENTS:
+        node.refuse(
+            f"an axis is open, but coordinate_transformation_mode {name} needs to know its extent"
+        )
+    for each in axes.values():
+        above, below = each.ratio
+        if sampling.antialias and not is_at_most(below, above):
+            node.refuse(f"antialias needs to know the scale {above} / {below}")
+
+
 def _whole_factor(axis: ops.Axis, sampling: ops.Sampling) -> int:
     """Return how often each element is repeated; 0 if this depends on the element or the extent."""
-    factor = int(axis.scale)
+    factor = 0 if isnan(axis.scale) else int(axis.scale)
     if sampling.interpolation != "nearest" or factor != axis.scale:
         return 0
     tables = [ops.table(axis._replace(extent=n, size=n * factor), sampling) for n in _SAMPLES]

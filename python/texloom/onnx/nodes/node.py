@@ -172,8 +172,19 @@ class Node:
         **attributes: Any,
     ) -> Value:
         """Like :meth:`emit`, for an operator that computes a part of the node's result."""
-        (output,) = self._emitter.emit(op, function, inputs, attributes, f".{part}")
+        (output,) = self.emit_parts(part, op, function, inputs, **attributes)
         return output
+
+    def emit_parts(
+        self,
+        part: str,
+        op: str,
+        function: Callable[..., Tensor | Sequence[Tensor]],
+        inputs: Sequence[Value],
+        **attributes: Any,
+    ) -> list[Value]:
+        """Like :meth:`emit_all`, for an operator that computes parts of the node's result."""
+        return self._emitter.emit(op, function, inputs, attributes, f".{part}")
 
     def emit_all(
         self,

@@ -16,6 +16,17 @@ from .types import dtype_of_array
 
 
 @dataclass(frozen=True)
+class Quotient:
+    """A quotient of two extents, which need not be whole; both are nonnegative.
+
+    It is an element of :attr:`Value.sizes` of floats.
+    """
+
+    above: Extent
+    below: Extent
+
+
+@dataclass(frozen=True)
 class Value:
     """The value of an ONNX name: a constant, a tensor of the graph, or a sequence of these.
 
@@ -131,4 +142,4 @@ def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
     return Value(tensor.shape, tensor.dtype, tensor=tensor, asked=asked)
 
 
-__all__ = ["ABSENT", "Value", "constant", "empty", "of_sizes", "of_tensor", "sequence"]
+__all__ = ["ABSENT", "Quotient", "Value", "constant", "empty", "of_sizes", "of_tensor", "sequence"]

@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...extents import Extent
+
 Interpolation = Literal["nearest", "linear", "cubic"]
 
 TRANSFORMATIONS = (
@@ -62,21 +64,25 @@ class Axis(NamedTuple):
 
     Attributes
     ----------
-    extent : int
+    extent : int or Expr
         The extent of the tensor.
-    size : int
+    size : int or Expr
         The extent of the result.
     scale : float
         The ratio of the lengths of result and tensor; ``scale * extent`` may differ from `size`.
+        NaN if the scale is known only at a run: then it is the quotient `ratio`.
     begin, end : float
         The part of the axis that is resized, as fractions from 0 to 1, for "tf_crop_and_resize".
+    ratio : (int or Expr, int or Expr), optional
+        The numerator and the denominator of the scale.
     """
 
-    extent: int
-    size: int
+    extent: Any
+    size: Any
     scale: float
     begin: float = 0.0
     end: float = 1.0
+    ratio: tuple[Extent, Extent] | None = None
 
 
 class Table(NamedTuple):
