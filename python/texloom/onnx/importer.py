@@ -37,6 +37,7 @@ from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
     Node,
+    Quotient,
     Refusal,
     Unsupported,
     Value,
@@ -49,11 +50,10 @@ from .nodes import (
 from .nodes.types import DTYPES, check_size, dtype_name, dtype_of, open_shape, static_shape
 from .schemas import check_node
 from .scope import Scope
-from .sizes import Fraction, computed_sizes
+from .sizes import computed_sizes
 from .stand_ins import StandIns
 
 _BUGS = (AssertionError, AttributeError, NameError, RecursionError)
-_OPEN = "it needs to know extents that the model leaves open"
 _LOST = Value((), "")  # an output of an unconverted node, or of a node that depends on one
 
 
@@ -270,18 +270,18 @@ class Importer:
             self,
             partial(self._subgraph, scope),
         )
-        with self._reasons(node):
+        with self._reasons(node, inputs):
             with extents.collected() as conditions:
                 made = converted_counted(view, converter) if has_count(view) else converter(view)
             self.graph.require(self._path[-1], conditions)
         return [made] if isinstance(made, Value) else list(made)
 
     @contextmanager
-    def _reasons(self, node: onnx.NodeProto) -> Iterator[None]:
+    def _reasons(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> Iterator[None]:
         """Turn exceptions of a converter into reasons for users.
 
         Exceptions with a reason pass. Other exceptions mean a bug of the converter, or a node whose
-        attributes contradict its inputs. In a model with open extents, other exceptions mean that
+        attributes contradict its inputs. If inputs have open extents, other exceptions mean that
         the converter needs to know these extents.
         """
         try:
@@ -294,8 +294,11 @@ class Importer:
                 f"{error}; this is a bug in Texloom, please report it with the model"
             ) from error
         except Exception as error:
-            if self._is_open:
-                raise Unsupported(_OPEN) from error
+            if open_extents := _open_extents(inputs):
+                named = ", ".join(open_extents)
+                raise Unsupported(
+                    f"it needs to know the extents of its inputs, but the model leaves open {named}"
+                ) from error
             cause = error.__cause__ if isinstance(error, TVMError) else error
             if type(cause) is ValueError:  # raised by functions of `ops`, with a text for users
                 raise Unsupported(str(cause)) from error
@@ -419,9 +422,9 @@ class Importer:
 
     def _tensor_of_sizes(self, value: Value) -> GraphTensor:
         """Return a tensor that a kernel fills with extents that are known only at a run."""
-        if any(isinstance(each, Fraction) for each in value.sizes.reshape(-1)):  # type: ignore[union-attr]
+        if any(isinstance(each, Quotient) for each in value.sizes.reshape(-1)):  # type: ignore[union-attr]
             raise Unsupported(
-                "it reads a fraction of an open extent, which may not be a whole number"
+                "it reads a quotient of open extents, which may not be a whole number"
             )
         name = self.unique_name("/".join(self._path) + ".sizes")
         given = {"sizes": value.sizes.reshape(-1).tolist(), "shape": value.shape}  # type: ignore[union-attr]
@@ -470,6 +473,12 @@ def _inputs_of(node: onnx.NodeProto, scope: Scope) -> list[Value | None]:
         if name and value is None:
             raise Unsupported(f"no node computes its input {name!r}")
     return inputs
+
+
+def _open_extents(inputs: Sequence[Value | None]) -> list[str]:
+    """Return the extents of the inputs that are known only at a run, as text."""
+    given = [extent for each in inputs if each is not None for extent in each.shape]
+    return list(dict.fromkeys(str(each) for each in given if not are_known([each])))
 
 
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:

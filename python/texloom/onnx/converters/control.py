@@ -9,7 +9,8 @@ import numpy as np
 from ..nodes import Node, Value, constant
 from .registry import converts
 
-_MOST_STEPS = 1000  # each step of a loop becomes separate nodes
+_MOST_STEPS = 1000
+_UNROLLED = "each step becomes nodes of its own"
 
 
 @converts("If")
@@ -37,15 +38,15 @@ def unroll_loop(node: Node) -> Sequence[Value]:
     """Convert the body once for each step; the trip count and the conditions must be constants."""
     body = node.attributes["body"]
     most = node.ints(0)[0] if node.has(0) else None
+    if most is not None and not isinstance(most, int):
+        node.refuse(f"its trip count {most} is open: {_UNROLLED}, so the count must be a number")
     goes_on = bool(node.known(1).reshape(-1)[0]) if node.has(1) else True
     carried = [node.value(i) for i in range(2, len(node.inputs))]
     scanned: list[list[Value]] = [[] for _ in range(len(body.output) - 1 - len(carried))]
     step = 0
     while goes_on and (most is None or step < most):
         if step == _MOST_STEPS:
-            node.refuse(
-                f"the loop takes more than {_MOST_STEPS} steps: each step would be unrolled"
-            )
+            node.refuse(f"the loop takes more than {_MOST_STEPS} steps: {_UNROLLED}")
         given = [constant(np.array(step, "int64")), constant(np.array(True)), *carried]
         condition, *made = node.subgraph(body, given)
         if condition.array is None:
@@ -75,10 +76,10 @@ def unroll_scan(node: Node) -> Sequence[Value]:
     scanned = [node.input(states + i) for i in range(inputs)]
     axes = [axis % value.rank for axis, value in zip(axes, scanned, strict=True)]
     steps = scanned[0].shape[axes[0]]
+    if not isinstance(steps, int):
+        node.refuse(f"its length {steps} is open: {_UNROLLED}, so the length must be a number")
     if steps > _MOST_STEPS:
-        node.refuse(
-            f"the scan takes {steps} steps, more than {_MOST_STEPS}: each step would be unrolled"
-        )
+        node.refuse(f"the scan takes {steps} steps, more than {_MOST_STEPS}: {_UNROLLED}")
     made: list[list[Value]] = [[] for _ in range(outputs)]
     for step in range(steps):
         elements = [

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._core import Tensor
+from ...extents import agree
 from ...ops import recurrent
 from ..nodes import Node, Value
 from .registry import converts
@@ -111,8 +112,9 @@ def _check_shapes(node: Node, given: dict[str, Value], directions: int) -> None:
         "peepholes": (directions, 3 * hidden),
     }
     for name, value in given.items():
-        if value.shape != expected.get(name, value.shape):
-            node.refuse(f"its {name} has the shape {value.shape}, not {expected[name]}")
+        wanted = expected.get(name, value.shape)
+        if value.rank != len(wanted) or not all(map(agree, value.shape, wanted)):
+            node.refuse(f"its {name} has the shape {value.shape}, not {wanted}")
 
 
 __all__ = ["layer"]

@@ -96,6 +96,10 @@ def split_to_sequence(node: Node) -> Value:
     x = node.input(0)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     extent = x.shape[axis]
+    if not isinstance(extent, int):
+        node.refuse(
+            f"the axis {axis} has the open extent {extent}, but a sequence has a known length"
+        )
     if not node.has(1):
         parts = parts_of(node, x, axis, [1] * extent)
         if not node.attributes.get("keepdims", 1):

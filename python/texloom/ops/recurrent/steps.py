@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from ... import te
 from ..._core import Tensor
+from ...extents import Extent, plain, value_of
 from ..precision import sum_dtype
 from ..reductions.axes import extents
 from .activations import Function
@@ -58,20 +59,20 @@ class Steps:
         return sum_dtype(self.x.dtype)
 
     @property
-    def count(self) -> int:
+    def count(self) -> Extent:
         """The number of steps."""
         return extents(self.x)[1 if self.batch_first else 0]
 
     @property
-    def row(self) -> tuple[int, int, int]:
+    def row(self) -> tuple[int, Extent, int]:
         """The shape of a row of the state."""
         directions, _, hidden = extents(self.recurrence)
         return directions, extents(self.x)[0 if self.batch_first else 1], hidden
 
     @property
-    def rows(self) -> tuple[int, int, int, int]:
+    def rows(self) -> tuple[Extent, int, Extent, int]:
         """The shape of all rows."""
-        return (self.count + 1, *self.row)
+        return (plain(self.count + 1), *self.row)
 
     @property
     def gates(self) -> int:
@@ -81,7 +82,7 @@ class Steps:
     def length(self, n: Any) -> Any:
         """Return the length of a sequence, at most the extent of time."""
         if self.lengths is None:
-            return te.const(self.count, "int32")
+            return value_of(self.count, "int32")
         given = te.max(te.min(self.lengths(n), self.count), 0)
         return given.astype("int32")
 
