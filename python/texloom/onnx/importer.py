@@ -167,12 +167,12 @@ class Importer:
             outputs = self._converted(node, scope)
         except NeedsValues as needs:
             self._needs |= needs.inputs
+            if not needs.inputs:
+                self._refuse(node, "it needs the elements of a tensor that only a run computes")
         except _LostError:
             pass
         except TVMError as error:
-            domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}::"
-            refusal = Refusal(domain + node.op_type, "/".join(self._path), _reason(error))
-            self._refusals.setdefault(refusal)  # recorded once, even if a loop repeats the node
+            self._refuse(node, _reason(error))
         finally:
             self._path.pop()
         for name, value in zip(node.output, outputs, strict=False):
@@ -180,6 +180,11 @@ class Importer:
             if made is _LOST and stand_ins is not None:
                 made = stand_ins.input_of(self.graph, name, self.unique_name) or _LOST
             scope[name] = made
+
+    def _refuse(self, node: onnx.NodeProto, reason: str) -> None:
+        """Record why a node is refused, once even if a loop repeats the node."""
+        domain = "" if node.domain in ("", "ai.onnx") else f"{node.domain}::"
+        self._refusals.setdefault(Refusal(domain + node.op_type, "/".join(self._path), reason))
 
     def _converted(
         self, node: onnx.NodeProto, scope: Scope, is_of_model: bool = True

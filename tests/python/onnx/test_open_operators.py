@@ -34,14 +34,6 @@ def checked(tmp_path, text, feeds, *, opset=18, storage="buffer", error=0.0):
             np.testing.assert_allclose(mine, want, rtol=0, atol=error)
 
 
-def refused(text, reason, opset=18):
-    """Check that a package for all sizes is refused for a reason that names the node."""
-    compiled = texloom.compile(onnx.parser.parse_model(PROLOGUE.format(opset) + text))
-    with pytest.raises(TVMError, match=reason):
-        compiled.save("never written")
-    return compiled
-
-
 def numbers(*shape, seed=0):
     """Return small whole numbers, whose sums are exact."""
     return np.random.default_rng(seed).integers(-8, 9, shape).astype("float32")
@@ -384,7 +376,97 @@ def test_boxes_without_overlaps(tmp_path, most):
 
 
 @pytest.mark.nightly
+def test_reversed_sequences(tmp_path):
+    text = "(float[t, N, 2] x, int64[N] n) => (y) { y = ReverseSequence(x, n) }"
+    feeds = [
+        {"x": numbers(t, n, 2), "n": np.arange(n, dtype="int64") % t + 1}
+        for t, n in ((1, 1), (4, 3), (7, 9))
+    ]
+    checked(tmp_path, text, feeds)
+
+
+@pytest.mark.nightly
+def test_one_hot_vectors_of_open_length(tmp_path):
+    text = """(int64[k] i, float[h] like) => (y) <float[2] values = {0, 1}> {
+        depth = Shape(like) y = OneHot(i, depth, values) }"""
+    feeds = [{"i": indices(h, k), "like": numbers(h)} for h, k in ((1, 3), (4, 1), (9, 70))]
+    checked(tmp_path, text, feeds)
+
+
+@pytest.mark.nightly
+def test_a_detector(tmp_path):
+    """The features of two sizes are joined, and the boxes that remain are read by their indices."""
+    rng = np.random.default_rng(0)
+
+    def weights(*shape):
+        given = rng.uniform(-0.3, 0.3, shape).astype("float32").reshape(-1).tolist()
+        return f"float{list(shape)} w{len(shape)}{shape[0]}{shape[1]} = {{{str(given)[1:-1]}}}"
+
+    text = f"""(float[1, 3, h, w] x) => (boxes, scores)
+        <{weights(8, 3, 3, 3)}, {weights(8, 8, 3, 3)}, {weights(5, 16, 1, 1)},
+         int64[3] flat = {{1, 5, -1}}, int64[2] parts = {{4, 1}}, int64[1] zero = {{0}},
+         int64[1] most = {{7}}, float[1] overlap = {{0.5}}, float[1] least = {{0.2}},
+         int64 column = {{2}}> {{
+        fine = Conv<auto_pad = "SAME_UPPER", strides = [2, 2]>(x, w483) a = Relu(fine)
+        half = MaxPool<kernel_shape = [3, 3], strides = [2, 2], auto_pad = "SAME_UPPER">(a)
+        coarse = Conv<auto_pad = "SAME_UPPER">(half, w488) sizes = Shape(a)
+        wide = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric",
+                      nearest_mode = "floor">(coarse, , , sizes)
+        both = Concat<axis = 1>(a, wide) made = Conv(both, w4516) rows = Reshape(made, flat)
+        corners, logits = Split<axis = 1>(rows, parts) every = Transpose<perm = [0, 2, 1]>(corners)
+        certain = Sigmoid(logits)
+        chosen = NonMaxSuppression<center_point_box = 1>(every, certain, most, overlap, least)
+        index = Gather<axis = 1>(chosen, column) first = Squeeze(every, zero)
+        boxes = Gather(first, index) one = Squeeze(certain, zero) own = Squeeze(one, zero)
+        scores = Gather(own, index) }}"""
+    images = [rng.uniform(-1, 1, (1, 3, *size)) for size in ((16, 16), (21, 34), (40, 9))]
+    # Sums of 27, 72 and 16 products of magnitude below 1, each of which is rounded.
+    error = (27 + 72 + 16) * 2.0**-23
+    checked(tmp_path, text, [{"x": x.astype("float32")} for x in images], error=error)
+
+
+@pytest.mark.nightly
 def test_places_of_elements_that_hold(tmp_path):
     text = "(float[h] x, bool[h] held) => (y) { y = Compress<axis = 0>(x, held) }"
     feeds = [{"x": numbers(h), "held": numbers(h, seed=1) > 0} for h in (3, 40, 100)]
     checked(tmp_path, text, feeds)
+
+
+STEPS = """(float[t, 2] x) => (y) { %s }"""
+REFUSED = {
+    "Loop": (
+        """t = Shape<end = 1>(x) n = Squeeze(t) zero = Constant<value_float = 0.0>()
+        y = Loop<body = one_step (int64 i, bool c, float h) => (bool d, float g) {
+            d = Identity(c) g = Add(h, h) }>(n, , zero)""",
+        "its trip count t is open",
+    ),
+    "Scan": (
+        """y = Scan<num_scan_inputs = 1, body = one_step (float[2] r) => (float[2] q) {
+            q = Neg(r) }>(x)""",
+        "its length t is open",
+    ),
+    "SplitToSequence": (
+        "s = SplitToSequence(x) zero = Constant<value_int = 0>() y = SequenceAt(s, zero)",
+        "the axis 0 has the open extent t",
+    ),
+    "ScatterND": (
+        "n = Cast<to = 7>(x) i = Transpose(n) y = ScatterND(x, i, x)",
+        "whose last extent, the number of axes that a tuple selects, is not known",
+    ),
+    "ConstantOfShape": (
+        "s = Shape(x) n = Gather(s, s) y = ConstantOfShape(n)",
+        "it needs the elements of a tensor that only a run computes",
+    ),
+    "Unique": ("y = Unique(x)", "it needs to know the extents of its inputs, .* leaves open t"),
+}
+
+
+@pytest.mark.parametrize("op", REFUSED)
+def test_what_needs_numbers(tmp_path, op):
+    """The message names the operator and the reason; a model compiles for each size as before."""
+    nodes, reason = REFUSED[op]
+    model = onnx.parser.parse_model(PROLOGUE.format(18) + STEPS % nodes)
+    compiled = texloom.compile(model)
+    with pytest.raises(TVMError, match=f"{op} .*{reason}"):
+        compiled.save(tmp_path / "open.tlp")
+    assert reason in str(compiled.why_fixed) or op == "Unique"
