@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "compile/launch_plan.h"
+#include "compile/side_by_side.h"
 #include "ir/layout/layout_pattern.h"
 #include "lower/te_text.h"
 #include "support/diagnostic.h"
-#include "support/side_by_side.h"
 
 namespace texloom::graph {
 namespace {
@@ -62,7 +62,7 @@ void CallSites::compile_ahead(const std::vector<SiteRequest>& requests) {
   }
   std::vector<Site*> sites;
   for (auto& [signature, site] : by_signature) sites.push_back(&site);
-  run_side_by_side(
+  compile::run_side_by_side(
       sites.size(),
       [&](std::size_t number, compile::Interruption interruption) {
         Site& site = *sites[number];

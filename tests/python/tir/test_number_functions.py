@@ -38,7 +38,7 @@ CALLS = {
 @pytest.mark.parametrize("operand", OPERANDS.values(), ids=OPERANDS.keys())
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
 def test_functions_of_python_are_refused(call, operand):
-    with pytest.raises(TypeError, match=r"TL2040.*number(.|\n)*help: write") as error:
+    with pytest.raises(TypeError, match=r"TL2040.*number(.|\n)*help: (write|compute)") as error:
         call(operand)
     assert isinstance(error.value, tvm.TVMError)
 

@@ -1,4 +1,4 @@
-#include "support/side_by_side.h"
+#include "compile/side_by_side.h"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +7,14 @@
 #include <thread>
 #include <vector>
 
-namespace texloom {
+namespace texloom::compile {
 namespace {
 
 // Each number is worked on exactly once.
 TEST(SideBySide, EachNumberOnce) {
   for (const std::size_t count : {0, 1, 2, 1000}) {
     std::vector<std::atomic<int>> calls(count);
-    run_side_by_side(
-        count, [&](std::size_t number, FunctionRef<void()>) { ++calls[number]; }, [] {});
+    run_side_by_side(count, [&](std::size_t number, Interruption) { ++calls[number]; }, [] {});
     for (const auto& each : calls) EXPECT_EQ(each, 1);
   }
 }
@@ -24,7 +23,7 @@ TEST(SideBySide, EachNumberOnce) {
 TEST(SideBySide, FailureEndsOtherWork) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "needs two processors";
   const auto caller = std::this_thread::get_id();
-  const auto work = [&](std::size_t, FunctionRef<void()> interruption) {
+  const auto work = [&](std::size_t, Interruption interruption) {
     if (std::this_thread::get_id() == caller) throw std::runtime_error("failed");
     while (true) interruption();
   };
@@ -46,4 +45,4 @@ TEST(SideBySide, CallerCanInterrupt) {
 }
 
 }  // namespace
-}  // namespace texloom
+}  // namespace texloom::compile

@@ -3,9 +3,10 @@
 
 #include <cstddef>
 
+#include "compile/compile.h"
 #include "support/function_ref.h"
 
-namespace texloom {
+namespace texloom::compile {
 
 // Calls `work` once for each number below `count`, on as many threads as there are processors, and
 // returns when all calls have returned. The calling thread works, too.
@@ -15,7 +16,7 @@ namespace texloom {
 // first exception that `work` throws is thrown again once all threads have ended; numbers that no
 // thread has begun by then are left out.
 void run_side_by_side(std::size_t count,
-                      FunctionRef<void(std::size_t number, FunctionRef<void()> interruption)> work,
-                      FunctionRef<void()> interruption);
+                      FunctionRef<void(std::size_t number, Interruption interruption)> work,
+                      Interruption interruption);
 
-}  // namespace texloom
+}  // namespace texloom::compile

@@ -1,4 +1,4 @@
-#include "support/side_by_side.h"
+#include "compile/side_by_side.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-namespace texloom {
+namespace texloom::compile {
 namespace {
 
-using Work = FunctionRef<void(std::size_t, FunctionRef<void()>)>;
+using Work = FunctionRef<void(std::size_t, Interruption)>;
 
 // Ends work on a thread after the work of another thread has failed.
 struct Stopped {};
@@ -20,7 +20,7 @@ class Workers {
  public:
   Workers(std::size_t count, Work work) : count_(count), work_(work) {}
 
-  void run(FunctionRef<void()> interruption) {
+  void run(Interruption interruption) {
     start();
     work(interruption);
     for (std::thread& thread : threads_) thread.join();
@@ -42,7 +42,7 @@ class Workers {
     }
   }
 
-  void work(FunctionRef<void()> interruption) {
+  void work(Interruption interruption) {
     try {
       for (std::size_t number = next_++; number < count_ && !stopped_; number = next_++)
         work_(number, interruption);
@@ -65,8 +65,8 @@ class Workers {
 
 }  // namespace
 
-void run_side_by_side(std::size_t count, Work work, FunctionRef<void()> interruption) {
+void run_side_by_side(std::size_t count, Work work, Interruption interruption) {
   Workers(count, work).run(interruption);
 }
 
-}  // namespace texloom
+}  // namespace texloom::compile
