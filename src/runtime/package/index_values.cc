@@ -37,7 +37,9 @@ std::vector<Attribute> IndexValues::attributes(const IndexTables<index::Attribut
     Attribute made{text(each.name()), each.integer()};
     if (each.kind() == index::AttributeKind::Real) made.value = each.real();
     if (each.kind() == index::AttributeKind::Text) made.value = text(each.text());
-    if (each.kind() > index::AttributeKind::MAX) refuse("an attribute has an unknown kind");
+    if (each.kind() > index::AttributeKind::MAX)
+      refuse(fmt::format("attribute \"{}\" has the unknown kind {}", made.name,
+                         static_cast<int>(each.kind())));
     return made;
   });
 }
@@ -52,7 +54,8 @@ Size IndexValues::size(const index::Size& size) {
   }
   const auto* steps = expressions_->Get(number - 1)->steps();
   if (steps != nullptr && steps->size() > kMaxSizeSteps) {
-    refuse(fmt::format("a size has {} steps; {} is the limit", steps->size(), kMaxSizeSteps));
+    refuse(fmt::format("expression {}: a size has {} steps; {} is the limit", number, steps->size(),
+                       kMaxSizeSteps));
     return 0;
   }
   auto made = Size::from_steps(structs<Size::Step>(steps, [this](const index::SizeStep& step) {
@@ -60,7 +63,7 @@ Size IndexValues::size(const index::Size& size) {
                       step.value()};
   }));
   if (made.ok()) return *std::move(made);
-  refuse(made.status());
+  refuse(made.status().with_context(fmt::format("expression {}", number)));
   return 0;
 }
 

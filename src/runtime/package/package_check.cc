@@ -1,6 +1,9 @@
 #include "runtime/package/package_check.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <set>
@@ -25,7 +28,7 @@ Status check_text(std::string_view text, std::string_view what,
   if (text.size() > max_bytes)
     return invalid_argument("{} has {} bytes; {} is the limit", what, text.size(), max_bytes);
   if (!is_plain_text(text))
-    return invalid_argument("{} is not text in UTF-8 without control characters", what);
+    return invalid_argument("{} must be valid UTF-8 without control characters", what);
   return {};
 }
 
@@ -60,7 +63,7 @@ Status check_attributes(const std::vector<Attribute>& attributes) {
   for (const Attribute& attribute : attributes) {
     const auto* text = std::get_if<std::string>(&attribute.value);
     if (text != nullptr && !is_utf8(*text))
-      return invalid_argument("the attribute \"{}\" is not text in UTF-8", attribute.name);
+      return invalid_argument("the attribute \"{}\" must be valid UTF-8", attribute.name);
   }
   return {};
 }
@@ -87,7 +90,7 @@ class VariantChecker {
 
   Status check() const {
     TL_RETURN_IF_ERROR(check_text(variant_.target, "the target"));
-    if (!is_utf8(variant_.program)) return invalid_argument("the program is not text in UTF-8");
+    if (!is_utf8(variant_.program)) return invalid_argument("the program must be valid UTF-8");
     TL_RETURN_IF_ERROR(check_counts());
     TL_RETURN_IF_ERROR(check_plan_tensors(plan_.arguments, TensorRef::Kind::Argument));
     TL_RETURN_IF_ERROR(check_plan_tensors(plan_.temporaries, TensorRef::Kind::Temporary));
@@ -114,7 +117,8 @@ class VariantChecker {
  private:
   Status check_counts() const {
     if (plan_.symbols != package_.symbols)
-      return invalid_argument("its symbols are not those of the package");
+      return invalid_argument("its symbols are ({}), but those of the package are ({})",
+                              fmt::join(plan_.symbols, ", "), fmt::join(package_.symbols, ", "));
     if (variant_.stores.size() != package_.tensors.size())
       return invalid_argument("it places {} tensors, but the package has {}",
                               variant_.stores.size(), package_.tensors.size());
@@ -154,7 +158,8 @@ class VariantChecker {
       if (tensor.layout != TensorLayout{}) {
         status = is_constant ? check_layout(tensor) : check_open_layout(tensor);
       } else if (kind == TensorRef::Kind::Argument && is_constant && !tensor.shape.empty()) {
-        status = invalid_argument("it has no layout");
+        status = invalid_argument(
+            "it has no layout; an argument whose extents are all constant needs one");
       }
       if (!status.ok())
         return status.with_context(fmt::format("{} \"{}\"", to_string(kind), tensor.name));
@@ -280,6 +285,12 @@ class VariantChecker {
   const LaunchPlan& plan_;
 };
 
+std::string_view role_text(TensorRole role) {
+  constexpr std::array<std::string_view, 4> kNames = {"input", "output", "constant",
+                                                      "intermediate"};
+  return kNames[static_cast<std::size_t>(role)];
+}
+
 // Checks that the lists of inputs and outputs have each tensor of these roles once, and no others.
 Status check_passed(const Package& package) {
   std::vector<bool> is_input(package.tensors.size(), false), is_output = is_input;
@@ -300,8 +311,12 @@ Status check_passed(const Package& package) {
                                       : role != TensorRole::Input && role != TensorRole::Output;
     if (!agrees)
       return invalid_argument(
-          "the role of tensor \"{}\" contradicts the lists of inputs and outputs",
-          package.tensors[i].name);
+          "the role of tensor \"{}\" contradicts the lists of inputs and outputs: the role is {}, "
+          "but the tensor is {}",
+          package.tensors[i].name, role_text(role),
+          is_output[i]  ? "an output"
+          : is_input[i] ? "an input"
+                        : "in neither list");
   }
   return {};
 }
@@ -328,7 +343,9 @@ Status check_graph(const Package& package) {
   }
   for (std::size_t i = 1; i < package.numbers.size(); ++i) {
     if (package.numbers[i].position <= package.numbers[i - 1].position)
-      return invalid_argument("its numbers are not in the order of their positions");
+      return invalid_argument(
+          "its numbers are not in the order of their positions: {} comes after {}",
+          package.numbers[i].position, package.numbers[i - 1].position);
   }
   TL_RETURN_IF_ERROR(check_attributes(package.metadata).with_context("metadata"));
   return check_passed(package);

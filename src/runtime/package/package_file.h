@@ -31,10 +31,11 @@ class PackageFile {
   PackageFile(const PackageFile&) = delete;
   PackageFile& operator=(const PackageFile&) = delete;
 
-  // Unavailable, with the system's message: the file cannot be read. InvalidArgument: it is not a
-  // package, is damaged, was written for another version of the format, or is refused by
-  // check_packages(). Also Unavailable: a kernel has no code that the options take. Messages say
-  // what to do.
+  // Fails with Unavailable and the system's message if the file cannot be read; with
+  // InvalidArgument if the file is not a package, is damaged, was written for another version of
+  // the format, or is refused by check_packages(); and with Unavailable if no variant
+  // of a package keeps code for all of its kernels under `options.kernels`. Messages say what to
+  // do.
   static Result<std::shared_ptr<const PackageFile>> open(const std::filesystem::path& file,
                                                          const PackageOptions& options = {});
   // Opens the content of a file, which is copied.
@@ -51,7 +52,7 @@ class PackageFile {
   const std::string& writer() const;
 
   // The bytes of a constant in the layout of its storage, from the mapped file; valid as long as
-  // this object. InvalidArgument: no such constant; or its section is damaged.
+  // this object. InvalidArgument if there is no such constant, or if its section is damaged.
   Result<std::span<const std::byte>> constant(std::size_t variant, std::size_t index,
                                               std::size_t package = 0) const;
 

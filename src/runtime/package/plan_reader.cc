@@ -51,7 +51,8 @@ class PlanReader {
         return TextureStorage{
             {storage.width(), storage.height()}, values_.format(storage.format()), storage.exact()};
     }
-    values_.refuse("a tensor is in an unknown kind of memory");
+    values_.refuse(fmt::format("a tensor has the unknown kind of storage {}",
+                               static_cast<int>(storage.kind())));
     return {};
   }
 
@@ -84,7 +85,7 @@ class PlanReader {
     made.kind = values_.enumerator<SizeCondition::Kind>(condition.kind(), index::ConditionKind::MAX,
                                                         "a kind of condition");
     if (condition.left() == nullptr || condition.right() == nullptr) {
-      values_.refuse("a condition lacks its left or its right size");
+      values_.refuse(fmt::format("the condition of {} lacks a size to compare", made.subject));
       return made;
     }
     made.left = values_.size(*condition.left());
@@ -111,7 +112,9 @@ class PlanReader {
     ModuleSpec made;
     made.codes = values_.tables<hal::KernelCode>(
         module.codes(), [&](const index::Code& each) { return code(each, number); });
-    if (module.math() > index::kMaxMathMode) values_.refuse("a module has unknown math options");
+    if (module.math() > index::kMaxMathMode)
+      values_.refuse(fmt::format("module {} has the unknown math mode {}", number,
+                                 static_cast<int>(module.math())));
     made.math = static_cast<hal::MathMode>(module.math());
     return made;
   }
@@ -133,7 +136,8 @@ class PlanReader {
       case index::ParamKind::Local:
         return hal::LocalParam{name, param.bytes()};
     }
-    values_.refuse(fmt::format("parameter \"{}\" is of an unknown kind", name));
+    values_.refuse(fmt::format("parameter \"{}\" has the unknown kind {}", name,
+                               static_cast<int>(param.kind())));
     return {};
   }
 
@@ -193,7 +197,8 @@ class PlanReader {
       case index::OperandKind::Size:
         return SizeValue{values_.size(index::Size(operand.value(), operand.index()))};
     }
-    values_.refuse("an operand is of an unknown kind");
+    values_.refuse(
+        fmt::format("an operand has the unknown kind {}", static_cast<int>(operand.kind())));
     return {};
   }
 
@@ -210,7 +215,7 @@ class PlanReader {
     if (const auto groups = grid(step.sizes())) {
       made.groups = *groups;
     } else {
-      values_.refuse("a launch has no grid");
+      values_.refuse(fmt::format("a launch of kernel {} has no grid", made.kernel));
     }
     made.operands = values_.structs<Operand>(
         step.operands(), [this](const index::Operand& each) { return operand(each); });
@@ -245,7 +250,7 @@ class PlanReader {
       case index::StepKind::Loop:
         return loop_step(step, depth);
     }
-    values_.refuse("a step is of an unknown kind");
+    values_.refuse(fmt::format("a step has the unknown kind {}", static_cast<int>(step.kind())));
     return BarrierStep{};
   }
 

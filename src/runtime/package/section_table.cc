@@ -13,10 +13,16 @@ Result<SectionTable> SectionTable::create(std::span<const std::byte> content,
   std::uint64_t end = sizeof(PackageHeader);
   for (std::size_t i = 0; i < places.size(); ++i) {
     const SectionPlace& place = places[i];
-    if (place.offset < end || place.offset % kSectionAlignment != 0 ||
-        !hal::range_fits(place.offset, place.bytes, index_offset))
-      return invalid_argument("section {} of {} is misplaced: it has {} bytes at offset {}", i,
-                              places.size(), place.bytes, place.offset);
+    const auto misplaced = [&](std::string_view why, std::uint64_t bytes) {
+      return invalid_argument("section {} of {} ({} bytes at offset {}) {} {}", i, places.size(),
+                              place.bytes, place.offset, why, bytes);
+    };
+    if (place.offset < end)
+      return misplaced("overlaps the header or the section before it, which ends at", end);
+    if (place.offset % kSectionAlignment != 0)
+      return misplaced("does not begin at a multiple of", kSectionAlignment);
+    if (!hal::range_fits(place.offset, place.bytes, index_offset))
+      return misplaced("extends beyond the sections, which end at", index_offset);
     end = place.offset + place.bytes;
   }
   SectionTable table;

@@ -99,7 +99,8 @@ class Validator {
   Status check_loop(const LoopStep& loop) {
     const auto extent = loop.extent.constant();
     if (extent && *extent < 0)
-      return invalid_argument("a loop of extent {}, expected at least 0", *extent);
+      return invalid_argument("loop variable {}: it has extent {}; at least 0 is required",
+                              loop.slot, *extent);
     if (!is_known(loop.extent))
       return invalid_argument(
           "loop variable {}: its extent uses a symbol or a loop variable that is not defined",
@@ -181,8 +182,9 @@ class Validator {
     if (const auto* constant = std::get_if<hal::ConstantParam>(&param))
       return check_number(*constant, operand);
     if (!hal::is_bound(param))
-      return invalid_argument("is {}, but a plan passes only buffers, textures and constants",
-                              hal::describe(param));
+      return invalid_argument(
+          "the parameter is {}, but a plan passes only buffers, textures and constants",
+          hal::describe(param));
     const auto* ref = std::get_if<TensorRef>(&operand);
     if (ref == nullptr) return invalid_argument("expected {}, got a number", hal::describe(param));
     TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(*ref, hal::access_of(param)));
@@ -225,7 +227,10 @@ class Validator {
     } else if (const auto* variable = std::get_if<LoopVariable>(&operand)) {
       const auto extent = extents_.find(variable->slot);
       if (extent == extents_.end())
-        return invalid_argument("loop variable {} has no loop around it", variable->slot);
+        return invalid_argument(
+            "loop variable {} has no loop around it: only a step in the body of a loop may use the "
+            "loop's variable",
+            variable->slot);
       // Only constant extents are checked; the limit for a run (kMaxLaunches) bounds all others.
       largest = std::max<std::int64_t>(extent->second.constant().value_or(0) - 1, 0);
     } else if (const auto* symbol = std::get_if<SymbolValue>(&operand)) {
@@ -234,8 +239,13 @@ class Validator {
                                 plan_.symbols.size());
     } else if (const auto* expression = std::get_if<SizeValue>(&operand)) {
       const Size& size = expression->size;
-      if (size.symbol_count() > plan_.symbols.size() || !size.loop_slots().empty())
-        return invalid_argument("a size has a symbol that is not in the plan");
+      if (size.symbol_count() > plan_.symbols.size())
+        return invalid_argument(
+            "a size has a symbol that is not in the plan: it uses symbol {}, but there are {}",
+            size.symbol_count() - 1, plan_.symbols.size());
+      if (!size.loop_slots().empty())
+        return invalid_argument("a size uses loop variable {}, but may use only symbols",
+                                size.loop_slots().front());
       largest = size.constant().value_or(0);
     } else if (const auto* origin = std::get_if<OriginOf>(&operand)) {
       TL_ASSIGN_OR_RETURN(const TensorSpec* tensor, find(origin->tensor, hal::Access::Read));
@@ -258,7 +268,10 @@ Status check_open(const TensorSpec& tensor) {
   const auto* texture = std::get_if<TextureStorage>(&tensor.storage);
   if (texture == nullptr) return {};
   if (texture->extent != hal::Extent2D{} || !tensor.layout.shape.empty())
-    return invalid_argument("the texture \"{}\" has a size, but no constant shape", tensor.name);
+    return invalid_argument(
+        "the texture \"{}\" has a constant size, but its shape has symbols, so its size must "
+        "follow from the call",
+        tensor.name);
   if (number_count(tensor.layout.lanes) != 4)
     return invalid_argument("the texture \"{}\" has neither a constant shape nor a layout",
                             tensor.name);
@@ -284,7 +297,8 @@ Status check_tensors(const LaunchPlan& plan) {
         if (extent.constant()) continue;
         TL_RETURN_IF_ERROR(check_open(tensor));
         if (tensors == &plan.constants)
-          return invalid_argument("the constant \"{}\" has no constant shape", tensor.name);
+          return invalid_argument(
+              "the shape of constant \"{}\" has a symbol; only numbers are allowed", tensor.name);
       }
     }
   }

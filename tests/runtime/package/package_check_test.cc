@@ -62,7 +62,7 @@ TEST(PackageCheck, Names) {
   EXPECT_THAT(named(std::string(5000, 'x')), HasSubstr("has 5000 bytes; 4096 is the limit"));
   for (const char* text : {"a\nb", "\x1b[2J", "\x7f", "\xc2\x9b", "\xc3", "\xc0\xaf",
                            "\xed\xa0\x80", "\xf4\x90\x80\x80", "\x80"})
-    EXPECT_THAT(named(text), HasSubstr("is not text in UTF-8 without control characters")) << text;
+    EXPECT_THAT(named(text), HasSubstr("must be valid UTF-8 without control characters")) << text;
   EXPECT_EQ(named("Übergröße 層 😀"), "");
   EXPECT_TRUE(is_utf8("two\nlines"));
   EXPECT_THAT(problem_after([](Package& p) { p.nodes[1].name = "scale_0"; }),
@@ -118,7 +118,7 @@ TEST(PackageCheck, Stores) {
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].constants.clear(); }),
               HasSubstr("the values of 0 constants, but the plan has 1"));
   EXPECT_THAT(problem_after([](Package& p) { p.variants[1].plan.symbols = {"m"}; }),
-              HasSubstr("its symbols are not those of the package"));
+              HasSubstr("its symbols are (m), but those of the package are ()"));
 }
 
 TEST(PackageCheck, Plans) {
@@ -268,6 +268,8 @@ TEST(SizeSteps, AreOneExpression) {
                                                {{Op::LoopVariable, std::int64_t{1} << 32}},
                                                {{static_cast<Op>(10), 0}}})
     EXPECT_FALSE(Size::from_steps(wrong).ok());
+  EXPECT_THAT(Size::from_steps({{static_cast<Op>(10), 0}}).status().message(),
+              HasSubstr("step 0 of a size has operator 10; operators are numbered 0 to 9"));
 }
 
 // The layout of a texture of symbolic size has an open number of rows.
@@ -304,7 +306,7 @@ TEST(PackageCheck, OpenLayouts) {
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.layout = {}; }),
               HasSubstr("has neither a constant shape nor a layout"));
   EXPECT_THAT(laid_out([](TensorSpec& t) { t.storage = TextureStorage{{4, 4}}; }),
-              HasSubstr("has a size, but no constant shape"));
+              HasSubstr("has a constant size, but its shape has symbols"));
 }
 
 }  // namespace

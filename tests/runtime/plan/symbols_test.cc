@@ -215,7 +215,10 @@ TEST(Validate, RefusesOpenTexturesWithoutPlaces) {
             "a divisor below 1 or a negative extent");
   tensor.layout.cols[0] = {0, 1, 0};
   tensor.storage = TextureStorage{{4, 4}};
-  EXPECT_EQ(validate(plan).message(), "the texture \"A\" has a size, but no constant shape");
+  EXPECT_EQ(
+      validate(plan).message(),
+      "the texture \"A\" has a constant size, but its shape has symbols, so its size must follow "
+      "from the call");
 }
 
 }  // namespace

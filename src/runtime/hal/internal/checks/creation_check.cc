@@ -180,8 +180,7 @@ Status check_creation(const DeviceInfo& device, const ImportDesc& desc) {
   if (bytes % limits.import_size_alignment != 0)
     return invalid_argument(
         "an import of {} bytes: device {} requires a multiple of {}: allocate that much, or copy "
-        "it "
-        "into a buffer",
+        "it into a buffer",
         bytes, device.name, limits.import_size_alignment);
   return check_allocation(device, "an import", bytes);
 }

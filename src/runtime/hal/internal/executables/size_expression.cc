@@ -85,10 +85,15 @@ Size Size::of(Op op, const Size& a, const Size& b) {
 
 Result<Size> Size::from_steps(std::vector<Step> steps) {
   std::size_t results = 0;
-  for (const Step& step : steps) {
-    if (step.op > Op::Max) return invalid_argument("a size has an unknown operator");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Step& step = steps[i];
+    if (step.op > Op::Max)
+      return invalid_argument("step {} of a size has operator {}; operators are numbered 0 to {}",
+                              i, static_cast<int>(step.op), static_cast<int>(Op::Max));
     if (!is_leaf(step.op)) {
-      if (results < 2) return invalid_argument("a size has an operator without two operands");
+      if (results < 2)
+        return invalid_argument("step {} of a size has an operator with {} operands, not two", i,
+                                results);
       --results;
       continue;
     }
@@ -96,11 +101,11 @@ Result<Size> Size::from_steps(std::vector<Step> steps) {
     if (step.op != Op::Constant &&
         (step.value < 0 || step.value > std::numeric_limits<std::uint32_t>::max()))
       return invalid_argument(
-          "a size uses the symbol or loop variable {}, whose number must fit in 32 bits",
-          step.value);
+          "step {} of a size uses the symbol or loop variable {}, whose number must fit in 32 bits",
+          i, step.value);
   }
   if (results != 1)
-    return invalid_argument("the steps of a size make {} expressions, not one", results);
+    return invalid_argument("the steps of a size leave {} values, not one", results);
   Size size;
   size.steps_ = std::move(steps);
   return size;
