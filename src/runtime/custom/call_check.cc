@@ -16,20 +16,36 @@ std::string names_of(const std::vector<hal::ElementType>& types) {
   return fmt::format("({})", fmt::join(names, ", "));
 }
 
+// The axes of the digits, in order; digits of extent 1 have no effect.
+std::vector<std::uint32_t> axes_of(const std::vector<LayoutDigit>& digits) {
+  std::vector<std::uint32_t> axes;
+  for (const LayoutDigit& digit : digits) {
+    if (digit.extent != 1) axes.push_back(digit.axis);
+  }
+  return axes;
+}
+
+LayoutPattern pattern_of(const TensorLayout& layout) {
+  return {
+      .rows = axes_of(layout.rows), .cols = axes_of(layout.cols), .lanes = axes_of(layout.lanes)};
+}
+
 Status check_argument(const OperatorArgument& argument, hal::Access access,
                       const TensorSpec& tensor) {
   if (access != argument.access)
-    return invalid_argument("is declared as {}, but the call says {}",
+    return invalid_argument("it is declared as {}, but the call says {}",
                             hal::to_string(argument.access), hal::to_string(access));
   const bool is_texture = std::holds_alternative<TextureStorage>(tensor.storage);
   if (argument.storage == (is_texture ? ArgumentStorage::Buffer : ArgumentStorage::Texture))
     return invalid_argument(
-        "is declared as a {}, but \"{}\" is {}; help: change the scope of the tensor where the "
+        "it is declared as a {}, but \"{}\" is {}; help: change the scope of the tensor where the "
         "graph is built",
         to_string(argument.storage), tensor.name, describe(tensor.storage));
   if (argument.layout && !fits(*argument.layout, tensor.layout))
-    return invalid_argument("is declared with the layout {}, but \"{}\" has another",
-                            to_string(*argument.layout), tensor.name);
+    return invalid_argument(
+        "it is declared with the layout {}, but \"{}\" has {}; help: change the tensor's layout "
+        "where the graph is built",
+        to_string(*argument.layout), tensor.name, to_string(pattern_of(tensor.layout)));
   return {};
 }
 

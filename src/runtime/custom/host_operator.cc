@@ -38,7 +38,8 @@ class HostCallState {
     TL_RETURN_IF_ERROR(call(arrays));
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (!hal::writes(argument(i).access) && arrays[i] != before[i])
-        return invalid_argument("writes \"{}\", which it declares as read", argument(i).name);
+        return invalid_argument("the call writes \"{}\", which the operator declares as read",
+                                argument(i).name);
     }
     return write(*device, memory, arrays, places);
   }

@@ -20,9 +20,9 @@ struct KernelSpelling {
   bool has_vector_literals = false;  // whether (float4)(a, b, c, d) makes a vector
   std::string_view double_prelude;   // precedes the kernel if a tensor is float64
   std::string_view kernel;           // {0}: the kernel's name, {1}: its parameters
-  // Parameters of buffers: {1} is the type, {2} counts them.
+  // A parameter for a buffer: {1} is the type, {2} the number of buffers before it.
   std::string_view read_buffer, write_buffer;
-  // Parameters of textures: {1} is the type of their values, {2} counts them.
+  // A parameter for a texture: {1} is the type of its values, {2} the number of textures before it.
   std::string_view read_texture, write_texture;
   // A parameter, or a member of a structure: {1} is the type.
   std::string_view constant;

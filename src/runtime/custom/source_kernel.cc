@@ -143,9 +143,8 @@ Status advised(const Status& status, std::string_view kernel, std::string_view b
     return make_error(
         status.code(),
         "a source kernel is text for a compiler of OpenCL C or MSL, and devices of \"{}\" have "
-        "none; "
-        "help: load the program on a device of \"opencl\", or register a host operator with this "
-        "name and version",
+        "none; help: load the program on a device of \"opencl\", or register a host operator with "
+        "this name and version",
         device.driver);
   if (status.code() != StatusCode::BuildFailed) return status;
   const std::string& message = status.message();
@@ -296,8 +295,7 @@ Status check_names(const OperatorInfo& info) {
     if (words_that_no_parameter_has().contains(name))
       return invalid_argument(
           "\"{0}\" is a reserved word of kernel languages, so it cannot name an argument or "
-          "attribute; "
-          "help: choose another name, such as \"{0}_value\"",
+          "attribute; help: choose another name, such as \"{0}_value\"",
           name);
     if (name.find("_tl_") != std::string_view::npos)
       return invalid_argument(

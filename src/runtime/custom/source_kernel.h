@@ -46,10 +46,11 @@ struct SourceKernel {
   LikeInputs like = {};  // for the shapes of outputs in a graph
 };
 
-// InvalidArgument for an argument, attribute or expression that a source kernel cannot have, and
-// for a line of the body that uses an argument in a way that is not declared (body_check.h); the
-// message names the argument. prepare() reports tensors that do not fit an expression, and errors
-// of the device's compiler with line numbers of the body; Unimplemented for a device without a
+// Fails with InvalidArgument if a source kernel cannot have an argument, attribute or expression,
+// or if a line of the body uses an argument in a way that is not declared (body_check.h). The
+// message names the argument. Other errors are found for a device, by the operator's prepare(): it
+// fails with InvalidArgument if tensors do not fit an expression, with BuildFailed and line numbers
+// of the body if the device's compiler refuses it, and with Unimplemented if the device has no
 // compiler.
 Result<std::shared_ptr<const CustomOperator>> make_source_operator(SourceKernel kernel);
 

@@ -93,12 +93,13 @@ Status WriteCheck::report(const hal::HostCallMemory& memory, const Object& objec
     if (other.buffer != object.buffer || other.texture != object.texture) continue;
     for (const Range& range : ranges_of(memory.named[i], tensors_[i].storage)) {
       if (byte >= range.begin && byte < range.end)
-        return invalid_argument("writes \"{}\" ({}), which it declares as read; {}",
-                                arguments_[i].name, tensors_[i].name, kHelp);
+        return invalid_argument(
+            "the call writes \"{}\" ({}), which the operator declares as read; {}",
+            arguments_[i].name, tensors_[i].name, kHelp);
     }
   }
-  return invalid_argument("writes byte {} of {}, outside of its tensors; {}", byte, object.seen_as,
-                          kHelp);
+  return invalid_argument("the call writes byte {} of {}, outside of the operator's tensors; {}",
+                          byte, object.seen_as, kHelp);
 }
 
 Status WriteCheck::remember(const hal::HostCallMemory& memory) {

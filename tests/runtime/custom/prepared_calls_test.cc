@@ -102,7 +102,7 @@ TEST_P(PreparedCallsTest, CallsThatDoNotFitTheirOperator) {
               }),
               refused("operator \"test::a\": has 2 arguments, but the call has 1"));
   EXPECT_THAT(changed([](LaunchPlan& plan) { plan.calls[0].accesses[0] = Access::Write; }),
-              refused("argument \"x\": is declared as read, but the call says write"));
+              refused("argument \"x\": it is declared as read, but the call says write"));
   EXPECT_THAT(
       changed([](LaunchPlan& plan) { std::get<CallStep>(plan.steps[0]).tensors[0].index = 1; }),
       refused("\"x\" and \"y\" are the same tensor, and one is written; help: declare one "
@@ -126,14 +126,15 @@ TEST_P(PreparedCallsTest, StorageLayoutTypeAndDriver) {
   };
   plan_.arguments[0] = texture_of_elements("X");
   EXPECT_THAT(prepared([](auto& i) { i.arguments[0].storage = ArgumentStorage::Buffer; }),
-              refused("argument \"x\": is declared as a buffer, but \"X\" is a texture"));
+              refused("argument \"x\": it is declared as a buffer, but \"X\" is a texture"));
   EXPECT_THAT(prepared([](auto& i) { i.arguments[1].storage = ArgumentStorage::Texture; }),
-              refused("argument \"y\": is declared as a texture, but \"Y\" is a buffer"));
+              refused("argument \"y\": it is declared as a texture, but \"Y\" is a buffer"));
   TL_EXPECT_OK(
       prepared([](auto& i) { i.arguments[0].layout = {.rows = {0}, .cols = {1}, .lanes = {2}}; }));
   EXPECT_THAT(
       prepared([](auto& i) { i.arguments[0].layout = {.rows = {}, .cols = {0, 1}, .lanes = {2}}; }),
-      refused("the layout rows (), cols (0, 1), lanes (2), but \"X\" has another"));
+      refused("the layout rows (), cols (0, 1), lanes (2), but \"X\" has rows (0), cols (1), "
+              "lanes (2); help: "));
   EXPECT_THAT(prepared([](auto& i) {
                 i.variants = {{hal::ElementType::Float16, hal::ElementType::Float16}};
               }),

@@ -43,8 +43,8 @@ TEST_F(WriteChecks, OfTensorsThatAreOnlyRead) {
   TL_EXPECT_OK(run_writer(1, 0));
   TL_EXPECT_OK(run_writer(1, kBytes - 1));
   EXPECT_THAT(run_writer(0, 5), fails_with(StatusCode::InvalidArgument,
-                                           "operator \"test::writer\": writes \"x\" (X), "
-                                           "which it declares as read; help: declare"));
+                                           "operator \"test::writer\": the call writes \"x\" (X), "
+                                           "which the operator declares as read; help: declare"));
   TL_EXPECT_OK(run_writer(0, 5, false));
 }
 
@@ -57,10 +57,11 @@ TEST_F(WriteChecks, OfTheRestOfAnObject) {
   TL_EXPECT_OK(run_writer(1, 3));
   EXPECT_THAT(run_writer(1, kBytes),
               fails_with(StatusCode::InvalidArgument,
-                         fmt::format("writes byte {} of the object of \"x\", outside of its "
-                                     "tensors",
+                         fmt::format("writes byte {} of the object of \"x\", outside of the "
+                                     "operator's tensors",
                                      3 * kBytes)));
-  EXPECT_THAT(run_writer(1, -1), fails_with(StatusCode::InvalidArgument, "outside of its tensors"));
+  EXPECT_THAT(run_writer(1, -1),
+              fails_with(StatusCode::InvalidArgument, "outside of the operator's tensors"));
   EXPECT_THAT(run_writer(1, -2 * kBytes),
               fails_with(StatusCode::InvalidArgument, "writes \"x\" (X)"));
 }
@@ -102,9 +103,11 @@ TEST_F(WriteChecks, OfHostOperators) {
                                       }),
        {0, 1});
   TL_EXPECT_OK(run_plan({numbers(0), numbers(0), numbers(0)}));
-  EXPECT_THAT(run_plan({numbers(0), numbers(0), numbers(0)}, {.check_writes = true}),
-              fails_with(StatusCode::InvalidArgument,
-                         "operator \"test::host\": writes \"x\", which it declares as read"));
+  EXPECT_THAT(
+      run_plan({numbers(0), numbers(0), numbers(0)}, {.check_writes = true}),
+      fails_with(
+          StatusCode::InvalidArgument,
+          "operator \"test::host\": the call writes \"x\", which the operator declares as read"));
 }
 
 // In a texture that is larger than its tensor, only the tensor's rectangle may change.
@@ -134,7 +137,8 @@ TEST_F(WriteChecks, OfTheRestOfATexture) {
   TL_EXPECT_OK(run_at(2, 3));
   TL_EXPECT_OK(run_at(4, 4));
   EXPECT_THAT(run_at(5, 4), fails_with(StatusCode::InvalidArgument, "of the object of \"y\""));
-  EXPECT_THAT(run_at(2, 2), fails_with(StatusCode::InvalidArgument, "outside of its tensors"));
+  EXPECT_THAT(run_at(2, 2),
+              fails_with(StatusCode::InvalidArgument, "outside of the operator's tensors"));
 }
 
 }  // namespace

@@ -18,9 +18,8 @@ Status check_simd_width(const Context& context, const BuildOptions& options,
   if (!options.simd_width || *options.simd_width == width) return {};
   return invalid_argument(
       "the code is built for SIMD-groups of {} threads, but device {} runs this kernel with {}; "
-      "help: "
-      "build it for this device's target, or add -simd_width={} to your target, or -simd_width=1, "
-      "which suits every width",
+      "help: build it for this device's target, or add -simd_width={} to your target, or "
+      "-simd_width=1, which suits every width",
       *options.simd_width, context.info()->name, width, width);
 }
 

@@ -70,6 +70,20 @@ bool is_never_a_constant(std::string_view name) {
   return std::find(kSmall.begin(), kSmall.end(), name) != kSmall.end();
 }
 
+// The access of an image, as a message names it.
+std::string_view access_text(cl_kernel_arg_access_qualifier access) {
+  switch (access) {
+    case CL_KERNEL_ARG_ACCESS_READ_ONLY:
+      return to_string(Access::Read);
+    case CL_KERNEL_ARG_ACCESS_WRITE_ONLY:
+      return to_string(Access::Write);
+    case CL_KERNEL_ARG_ACCESS_READ_WRITE:
+      return to_string(Access::ReadWrite);
+    default:
+      return "no access";
+  }
+}
+
 Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
   const bool is_pointer = info.address == CL_KERNEL_ARG_ADDRESS_GLOBAL ||
                           info.address == CL_KERNEL_ARG_ADDRESS_CONSTANT;
@@ -93,8 +107,8 @@ Status check_argument(const ArgumentInfo& info, const KernelParam& param) {
                                                       : CL_KERNEL_ARG_ACCESS_WRITE_ONLY;
     if (info.access == wanted) return {};
     return invalid_argument(
-        "the entry point declares a texture for {}, but the kernel declares another access",
-        to_string(texture->access));
+        "the entry point declares a texture for {}, but the kernel declares it for {}",
+        to_string(texture->access), access_text(info.access));
   }
   if (std::holds_alternative<LocalParam>(param))
     return info.address == CL_KERNEL_ARG_ADDRESS_LOCAL ? Status() : mismatch;

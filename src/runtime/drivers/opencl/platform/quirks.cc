@@ -38,8 +38,7 @@ constexpr QuirkRow kQuirks[] = {
      "with declarations of the built-in functions that they call, and with all of them otherwise"},
     {"Oclgrind", "", "", kOneBuildAtATime,
      "clBuildProgram on several threads breaks the compiler's modules: programs are built one "
-     "after "
-     "the other"},
+     "after the other"},
 };
 
 bool contains(std::string_view text, std::string_view part) {

@@ -75,10 +75,11 @@ TEST_F(ExecutableTest, TableThatDoesNotMatchTheKernelIsRefused) {
       status_of_copy([](EntryPoint& e) { e.params[0] = BufferParam{.name = "in"}; }),
       refused(
           "argument 0 \"in\": the entry point declares a buffer, but the kernel has image2d_t"));
-  EXPECT_THAT(status_of_copy([](EntryPoint& e) {
-                e.params[0] = TextureParam{.name = "in", .access = Access::Write};
-              }),
-              refused("argument 0 \"in\": the entry point declares a texture for write"));
+  EXPECT_THAT(
+      status_of_copy(
+          [](EntryPoint& e) { e.params[0] = TextureParam{.name = "in", .access = Access::Write}; }),
+      refused("argument 0 \"in\": the entry point declares a texture for write, but the kernel "
+              "declares it for read"));
   EXPECT_THAT(status_of_copy([](EntryPoint& e) { e.params[1] = TextureParam{.name = "out"}; }),
               refused("argument 1 \"out\": the entry point declares a texture rgba32float, but the "
                       "kernel has float*"));
