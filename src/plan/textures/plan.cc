@@ -15,27 +15,39 @@ Status check_place(const TextureProblem& problem, const TexturePlan& plan, const
     return invalid_argument("the placement of item {} names item {}", item.id, place.id);
   }
   if (place.image < 0 || place.image >= static_cast<std::int64_t>(plan.images.size())) {
-    return invalid_argument("item {} lies in image {}, which does not exist", item.id, place.image);
+    return invalid_argument("item {} lies in image {}, which does not exist: there are {} images",
+                            item.id, place.image, plan.images.size());
   }
   if (place.fold < 1 || place.fold > item.slices ||
       folded(item, place.fold) != FoldedExtent{place.fold, place.width, place.height}) {
-    return invalid_argument("item {} folded by {} does not have {} by {} texels", item.id,
-                            place.fold, place.height, place.width);
+    return invalid_argument(
+        "item {} folded by {} is placed with width {} and height {}, which do not follow from its "
+        "height of {}, width of {} and {} slices",
+        item.id, place.fold, place.width, place.height, item.height, item.width, item.slices);
   }
   const TextureImage& image = plan.images[static_cast<std::size_t>(place.image)];
   if (place.x < 0 || place.y < 0 || place.x > image.width - place.width ||
       place.y > image.height - place.height) {
-    return invalid_argument("item {} does not lie inside image {}", item.id, place.image);
+    return invalid_argument(
+        "item {} with width {} and height {} lies at x={}, y={}, not inside image {} with width {} "
+        "and height {}",
+        item.id, place.width, place.height, place.x, place.y, place.image, image.width,
+        image.height);
   }
   if (image.format != item.format) {
     return invalid_argument("item {} of format {} lies in image {} of format {}", item.id,
                             item.format, place.image, image.format);
   }
   if (item.exact && !item.exact_cost && !is_exact(plan, place)) {
-    return invalid_argument("item {} has no image of exactly its extent", item.id);
+    return invalid_argument(
+        "item {} requires an image of exactly its extent, but lies in image {} with width {} and "
+        "height {}",
+        item.id, place.image, image.width, image.height);
   }
   if (image.width > problem.max_width || image.height > problem.max_height) {
-    return invalid_argument("image {} exceeds the limits", place.image);
+    return invalid_argument(
+        "image {} has width {} and height {}, which exceeds the limits: width {} and height {}",
+        place.image, image.width, image.height, problem.max_width, problem.max_height);
   }
   return {};
 }
@@ -83,7 +95,7 @@ bool is_exact(const TexturePlan& plan, const TexturePlacement& placement) {
 
 Status verify(const TextureProblem& problem, const TexturePlan& plan) {
   if (plan.placements.size() != problem.items.size()) {
-    return invalid_argument("{} placements for {} items", plan.placements.size(),
+    return invalid_argument("the plan has {} placements for {} items", plan.placements.size(),
                             problem.items.size());
   }
   std::unordered_map<std::int64_t, std::int64_t> image_of;

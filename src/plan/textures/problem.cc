@@ -15,9 +15,8 @@ Status check_limits(const TextureProblem& problem) {
   if (std::min(limits) < 1 || std::max(limits) > kMaxExtent ||
       problem.max_width > kMaxTexels / problem.max_height) {
     return invalid_argument(
-        "the image limits are {} by {} texels; help: give a positive width and height, of at most "
-        "{} "
-        "texels together",
+        "the image limits are a width of {} and a height of {} texels; help: give a positive width "
+        "and height, of at most {} texels together",
         problem.max_width, problem.max_height, kMaxTexels);
   }
   if (static_cast<std::int64_t>(problem.items.size()) > kMaxItems) {
@@ -73,8 +72,8 @@ Status check_pairs(const TextureProblem& problem, const Positions& positions) {
     for (const std::int64_t id : {a, b}) {
       if (positions.contains(id)) continue;
       return invalid_argument(
-          "the pair ({}, {}) of items that one operator reads and writes names item {}, which does "
-          "not exist; help: name the ids of two items",
+          "the pair ({}, {}) in read_write_conflicts names item {}, which does not exist; help: "
+          "name the ids of two items, of which one operator reads one and writes the other",
           a, b, id);
     }
     if (a == b) {
@@ -83,11 +82,14 @@ Status check_pairs(const TextureProblem& problem, const Positions& positions) {
           "and write one texture: give its result an item of its own",
           a);
     }
-    if (!problem.items[positions.at(a)].lifetime.meets(problem.items[positions.at(b)].lifetime)) {
+    const Lifetime& first = problem.items[positions.at(a)].lifetime;
+    const Lifetime& second = problem.items[positions.at(b)].lifetime;
+    if (!first.meets(second)) {
       return invalid_argument(
-          "items {} and {} are never live together, so no operator reads one and writes the "
-          "other; help: remove the pair, or correct the lifetimes",
-          a, b);
+          "the pair ({0}, {1}) in read_write_conflicts says that one operator reads one item and "
+          "writes the other, but items {0} and {1} are never live together: item {0} lives from "
+          "{2} to {3}, item {1} from {4} to {5}; help: remove the pair, or correct the lifetimes",
+          a, b, first.first, first.last, second.first, second.last);
     }
   }
   return {};

@@ -44,7 +44,7 @@ TEST(TexturePlan, RefusesImagesThatOneOperatorReadsAndWrites) {
 TEST(TexturePlan, RefusesPlaces) {
   TexturePlan wrong = plan();
   wrong.placements[1].x = 3;
-  EXPECT_THAT(verify(problem(), wrong), fails("item 4 does not lie inside image 0"));
+  EXPECT_THAT(verify(problem(), wrong), fails("lies at x=3, y=0, not inside image 0 with width 4"));
   wrong = plan();
   wrong.placements[1].image = 1;
   EXPECT_THAT(verify(problem(), wrong), fails("image 1, which does not exist"));
@@ -67,14 +67,15 @@ TEST(TexturePlan, RefusesFormatsAndLimits) {
   EXPECT_THAT(verify(other, plan()), fails("item 4 of format rgba16float"));
   TextureProblem narrow = problem();
   narrow.max_width = 3;
-  EXPECT_THAT(verify(narrow, plan()), fails("image 0 exceeds the limits"));
+  EXPECT_THAT(verify(narrow, plan()),
+              fails("image 0 has width 4 and height 2, which exceeds the limits: width 3"));
 }
 
 // An image must have exactly the extent of an exact item, unless the item may give up exactness.
 TEST(TexturePlan, RefusesInexactImages) {
   TextureProblem exact = problem();
   exact.items[1].exact = true;
-  EXPECT_THAT(verify(exact, plan()), fails("item 4 has no image of exactly its extent"));
+  EXPECT_THAT(verify(exact, plan()), fails("item 4 requires an image of exactly its extent"));
   exact.items[1].exact_cost = 1;
   TL_EXPECT_OK(verify(exact, plan()));
 }

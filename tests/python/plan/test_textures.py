@@ -344,7 +344,7 @@ WRONG = {
     "no outputs": (bottleneck() | {"operators": [{"inputs": [0]}]}, "has no 'outputs'"),
     "alignment": (bottleneck() | {"base_alignment": "64"}, "'base_alignment' is \"64\""),
     "one arena": (bottleneck() | {"one_arena": 1}, "'one_arena' is 1"),
-    "limits": (bottleneck() | {"max_height": 0}, "the image limits are 16384 by 0"),
+    "limits": (bottleneck() | {"max_height": 0}, "a width of 16384 and a height of 0"),
 }
 
 
