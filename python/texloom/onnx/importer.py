@@ -326,7 +326,8 @@ class Importer:
         outputs = made if isinstance(made, tuple) else (made,)
         if len(outputs) != len(node.output):
             raise Unsupported(
-                f"it has {len(node.output)} outputs, but {operator!r} has {len(outputs)}"
+                f"it names {len(node.output)} outputs, but the custom operator {operator!r} has "
+                f"{len(outputs)}"
             )
         self._names.update(each.name for each in outputs)
         asked = frozenset().union(*(each.asked for each in given))
@@ -421,7 +422,8 @@ class Importer:
             raise Unsupported("it reads a tensor without elements")
         if value.dtype not in DTYPES:
             raise Unsupported(
-                f"it reads a constant of type {value.dtype}, which kernels do not support"
+                f"it reads a constant of type {value.dtype}, which kernels do not support: cast it "
+                f"to one of {', '.join(DTYPES)}"
             )
         return array
 

@@ -198,7 +198,7 @@ def test_open_lengths():
         ({3: (1, 3, 2, 5)}, {}, "a mask of the shape .* does not fit"),
         ({3: (2, 6)}, {}, "a mask of the shape .* does not fit"),
         ({4: (1, 2, 3, 4)}, {}, "it has only one of past_key and past_value"),
-        ({4: (1, 4, 3, 4), 5: (1, 2, 3, 4)}, {}, "a cache of the shape .* does not fit its keys"),
+        ({4: (1, 4, 3, 4), 5: (1, 2, 3, 4)}, {}, r"its past_key .*, not \(1, 2, length, 4\)"),
     ],
 )
 def test_refused_attention(changes, attributes, why):

@@ -329,7 +329,7 @@ FLOAT, SIGNED, BYTE = (np.ones((2, 3), dtype) for dtype in ("float32", "int32", 
         ("Sum", [FLOAT, FLOAT, FLOAT > 0], 13, {}, "its input 2 is bool"),
         ("Relu", [FLOAT, FLOAT], 14, {}, "it has 2 inputs, but the operator takes 1"),
         ("Clip", [], 13, {}, "it has 0 inputs, but the operator takes 1 to 3"),
-        ("PRelu", [FLOAT[0], FLOAT], 16, {}, "slope of 2 axes"),
+        ("PRelu", [FLOAT[0], FLOAT], 16, {}, "slope of shape .2, 3. does not"),
         ("Gelu", [FLOAT], 20, {"approximate": "cubic"}, "its approximate is 'cubic'"),
     ],
 )

@@ -60,7 +60,7 @@ def prelu(node: Node) -> Value:
     """Convert PRelu: negative elements times a slope, which is broadcast to the first input."""
     x, slope = node.input(0), node.input(1)
     if slope.rank > x.rank:
-        node.refuse(f"its slope of {slope.rank} axes does not broadcast to {x.rank} axes")
+        node.refuse(f"its slope of shape {slope.shape} does not broadcast to {x.shape}")
     if node.version < 7 and slope.rank == 1 and slope.shape != (1,):
         slope = placed_at(node, slope, x.rank, min(1, x.rank - 1))  # one slope for each channel
     return node.emit("prelu", ops.prelu, [x, slope])

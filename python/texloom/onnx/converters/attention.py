@@ -94,17 +94,23 @@ def _sizes(node: Node) -> _Sizes:
     query, key, value = (
         ops.split_shape(each.shape, count) for each, count in zip(given, counts, strict=True)
     )
-    batch = _common(node, "numbers of sequences", query[0], key[0], value[0])
+    batch = _common(
+        node, "numbers of sequences of queries, keys and values", query[0], key[0], value[0]
+    )
     depth = _common(node, "sizes of queries and keys", query[3], key[3])
     rows = _common(node, "numbers of keys and values", key[2], value[2])
     past: Extent = 0
     if node.has(_PAST_KEY) and not node.input(_PAST_KEY).is_empty:
         caches = node.input(_PAST_KEY), node.input(_PAST_VALUE)
-        for cache, width in zip(caches, (key[3], value[3]), strict=True):
+        names = ("past_key", "past_value")
+        for name, cache, width in zip(names, caches, (key[3], value[3]), strict=True):
             own = (batch, heads.key, cache.shape[2] if cache.rank == 4 else 0, width)
             if cache.rank != 4 or not all(map(agree, cache.shape, own)):
-                node.refuse(f"a cache of the shape {cache.shape} does not fit its keys or values")
-        past = _common(node, "lengths of the caches", *(each.shape[2] for each in caches))
+                needed = _list((batch, heads.key, "length", width))
+                node.refuse(f"its {name} has the shape {cache.shape}, not ({needed})")
+        past = _common(
+            node, "lengths of past_key and past_value", *(each.shape[2] for each in caches)
+        )
     return _Sizes(heads, batch, query[2], depth, past, plain(past + rows))
 
 
@@ -115,7 +121,7 @@ def _common(node: Node, named: str, *extents: Extent) -> Extent:
     return made
 
 
-def _list(extents: Sequence[Extent]) -> str:
+def _list(extents: Sequence[Extent | str]) -> str:
     return ", ".join(map(str, extents))
 
 
@@ -150,7 +156,9 @@ def _check_divides(node: Node, x: Value, heads: int) -> None:
         return
     width = number_of(x.shape[-1])
     if width is None:
-        node.refuse("the last axis of an input is open, but it holds the heads")
+        node.refuse(
+            f"the last extent of an input of shape {x.shape} is open, but {heads} heads share it"
+        )
     if width % heads:
         node.refuse(f"{heads} heads do not divide the last axis of an input of shape {x.shape}")
 
@@ -222,7 +230,8 @@ def _checked_mask(node: Node, sizes: _Sizes) -> Value:
         fits = False
     if not fits or mask.rank > 4 or (mask.rank and not at_least(sizes.total, mask.shape[-1])):
         node.refuse(
-            f"a mask of the shape {mask.shape} does not fit scores of {(*own, sizes.total)}"
+            f"a mask of the shape {mask.shape} does not fit scores of {(*own, sizes.total)}: it "
+            "must broadcast to this shape, but its last extent may be smaller"
         )
     return mask
 

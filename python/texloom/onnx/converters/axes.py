@@ -11,7 +11,7 @@ from ..nodes import Node
 def normal_axis(node: Node, axis: int, rank: int) -> int:
     """Return a nonnegative axis, given one that may count from the last axis."""
     if not -rank <= axis < rank:
-        node.refuse(f"its axis {axis} is not one of {rank} axes")
+        node.refuse(f"its axis is {axis}, but a tensor of {rank} axes has {-rank} to {rank - 1}")
     return axis % rank
 
 

@@ -44,7 +44,8 @@ def compress(node: Node) -> Value:
         return _compressed_by_known(node, x, np.flatnonzero(condition.array), axis)
     if condition.rank != 1 or not at_least(x.shape[axis], condition.shape[0]):
         node.refuse(
-            f"a condition of shape {condition.shape} does not fit the extent {x.shape[axis]}"
+            f"its condition has the shape {condition.shape}; one axis of at most {x.shape[axis]} "
+            "elements is required"
         )
     if 0 in (*x.shape, *condition.shape):
         return empty((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
@@ -89,7 +90,10 @@ def non_max_suppression(node: Node) -> Value:
     boxes, scores = node.input(0), node.input(1)
     images, classes, number = scores.shape if scores.rank == 3 else (0, 0, -1)
     if boxes.rank != 3 or not all(map(agree, boxes.shape, (images, number, 4))):
-        node.refuse(f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}")
+        node.refuse(
+            f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}: the shapes "
+            "must be (images, boxes, 4) and (images, classes, boxes)"
+        )
     most = _least_of(node.ints(2)[0] if node.has(2) else 0, number)
     if 0 in (images, classes, number, most):
         return empty((0, 3), "int64")

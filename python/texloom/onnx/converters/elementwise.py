@@ -202,8 +202,9 @@ _LIMITS = {"min": -3.4028234663852886e38, "max": 3.4028234663852886e38}
 def clip(node: Node) -> Value:
     """Convert Clip, whose limits are attributes up to version 10, and inputs from version 11 on."""
     x, bounds = node.input(0), [_bound(node, 1, "min"), _bound(node, 2, "max")]
-    if any(bound is not None and prod(bound.shape) != 1 for bound in bounds):
-        node.refuse("its limits are not scalars")
+    for bound in bounds:
+        if bound is not None and prod(bound.shape) != 1:
+            node.refuse(f"its limits are not scalars: one has the shape {bound.shape}")
     if all(bound is None or bound.is_constant for bound in bounds):
         low, high = (_limit(bound, x.dtype) for bound in bounds)
         if low is None and high is None:

@@ -66,7 +66,10 @@ def _check_smaller(node: Node, x: Value, indices: Value, axis: int) -> None:
         for a, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True))
         if a != axis
     ):
-        node.refuse(f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}")
+        node.refuse(
+            f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}: only along "
+            f"axis {axis} may they be longer"
+        )
 
 
 @converts("GatherND")
@@ -76,7 +79,11 @@ def gather_nd(node: Node) -> Value:
     batch = int(node.attributes.get("batch_dims", 0))
     named = _named_axes(node, indices)
     if batch + named > x.rank or not _agree(indices.shape[:batch], x.shape[:batch]):
-        node.refuse(f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape}")
+        node.refuse(
+            f"indices of shape {indices.shape} do not fit a tensor of shape {x.shape} with "
+            f"batch_dims={batch}: the first {batch} extents must be equal, and the last extent of "
+            f"the indices must be at most {x.rank - batch}"
+        )
     shape = (*indices.shape[:-1], *x.shape[batch + named :])
     if 0 in shape:
         return empty(shape, x.dtype)
@@ -149,10 +156,13 @@ def scatter_nd(node: Node) -> Value:
     x, indices, updates = node.input(0), node.input(1), node.input(2)
     named = _named_axes(node, indices)
     combination = _reduction(node)
-    if named > x.rank or not _agree(updates.shape, (*indices.shape[:-1], *x.shape[named:])):
+    if named > x.rank:
+        node.refuse(f"its indices select {named} axes of a tensor of shape {x.shape}")
+    needed = (*indices.shape[:-1], *x.shape[named:])
+    if not _agree(updates.shape, needed):
         node.refuse(
-            f"updates of shape {updates.shape} for indices of shape {indices.shape} do not fit a "
-            f"tensor of shape {x.shape}"
+            f"its updates have the shape {updates.shape}, but indices of shape {indices.shape} "
+            f"into a tensor of shape {x.shape} need {needed}"
         )
     if 0 in updates.shape or 0 in x.shape:
         return x
@@ -219,7 +229,10 @@ def tensor_scatter(node: Node) -> Value:
         (at_least if a == axis else agree)(*pair)
         for a, pair in enumerate(zip(cache.shape, update.shape, strict=True))
     ):
-        node.refuse(f"an update of shape {update.shape} does not fit a cache of {cache.shape}")
+        node.refuse(
+            f"an update of shape {update.shape} does not fit a cache of {cache.shape}: it may be "
+            f"shorter along axis {axis}, and must agree along all others"
+        )
     begins = [node.input(2)] if node.has(2) else []
     for each in begins:
         _check_begins(node, each, cache, update.shape[axis], axis)

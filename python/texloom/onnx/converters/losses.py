@@ -16,8 +16,14 @@ _LOSSES = {
 def loss(node: Node) -> list[Value]:
     """Convert a loss: the negative log probabilities of the targets, weighted by class."""
     x, target = node.input(0), node.input(1)
-    if x.rank < 2 or target.shape != (x.shape[0], *x.shape[2:]):
-        node.refuse(f"targets of shape {target.shape} do not fit scores of shape {x.shape}")
+    if x.rank < 2:
+        node.refuse(f"its scores have the shape {x.shape}, which has no axis of classes")
+    needed = (x.shape[0], *x.shape[2:])
+    if target.shape != needed:
+        node.refuse(
+            f"its targets have the shape {target.shape}, but scores of shape {x.shape} need "
+            f"{needed}"
+        )
     reduction = node.attributes.get("reduction", "mean")
     if reduction not in ("none", "sum", "mean"):
         node.refuse(f"its reduction is {reduction!r}, not none, sum or mean")

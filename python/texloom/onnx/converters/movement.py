@@ -365,7 +365,7 @@ def slice_(node: Node) -> Value:
             f"it has {len(starts)} starts, {len(ends)} ends, {len(axes)} axes, {len(steps)} steps"
         )
     if 0 in steps:
-        node.refuse("one of its steps is 0")
+        node.refuse(f"one of its steps is 0: {list(steps)}")
     if not are_known([*x.shape, *starts, *ends]):
         return _open_slice(node, x, axes, zip(starts, ends, steps, strict=True))
     taken = [range(extent) for extent in x.shape]

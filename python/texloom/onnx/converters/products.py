@@ -37,10 +37,13 @@ def gemm(node: Node) -> Value:
     inputs = [node.input(i) for i in range(3) if node.has(i)]
     factors = [node.attributes.get(name, 1.0) for name in ("alpha", "beta")]
     if "int" in inputs[0].dtype and not all(float(each).is_integer() for each in factors):
-        node.refuse("it scales integers by an alpha or beta that is not a whole number")
+        node.refuse(
+            f"it scales integers by alpha={factors[0]} and beta={factors[1]}, which must be whole "
+            "numbers"
+        )
     for each in inputs[:2]:
         if each.rank != 2:
-            node.refuse(f"it multiplies a tensor of the shape {each.shape}, which is no matrix")
+            node.refuse(f"it multiplies a tensor of the shape {each.shape}; 2 axes are required")
     turned = {
         "transpose_a": bool(node.attributes.get("transA", 0)),
         "transpose_b": bool(node.attributes.get("transB", 0)),

@@ -17,8 +17,13 @@ from .registry import converts
 def grid_sample(node: Node) -> Value:
     """Sample images at the positions of a grid."""
     x, grid = node.input(0), node.input(1)
-    if x.rank < 3 or grid.rank != x.rank or grid.shape[-1] != x.rank - 2:
-        node.refuse(f"a grid of shape {grid.shape} does not fit images of shape {x.shape}")
+    if x.rank < 3:
+        node.refuse(f"its images have the shape {x.shape}; at least 3 axes are required")
+    if grid.rank != x.rank or grid.shape[-1] != x.rank - 2:
+        node.refuse(
+            f"a grid of shape {grid.shape} does not fit images of shape {x.shape}: it must have "
+            f"{x.rank} axes, the last of extent {x.rank - 2}"
+        )
     names = {"bilinear": "linear", "bicubic": "cubic"}
     mode = node.attributes.get("mode", "linear")
     mode = names.get(mode, mode)
@@ -40,7 +45,10 @@ def affine_grid(node: Node) -> Value:
     """Compute the grid of an affine transformation."""
     theta, size = node.input(0), node.ints(1)[2:]
     if theta.shape[1:] != (len(size), len(size) + 1):
-        node.refuse(f"matrices of shape {theta.shape} do not fit images of {len(size)} axes")
+        node.refuse(
+            f"matrices of shape {theta.shape} do not fit images of {len(size)} axes: each must be "
+            f"{len(size)} x {len(size) + 1}"
+        )
     shape = (theta.shape[0], *size, len(size))
     if 0 in shape:
         return empty(shape, theta.dtype)

@@ -92,7 +92,7 @@ def range_(node: Node) -> Value:
         return _open_range(node)
     start, limit, step = (node.known(index).reshape(-1)[0] for index in range(3))
     if step == 0:
-        node.refuse("its delta is 0")
+        node.refuse("its delta is 0, so it never reaches its limit")
     number = max(int(np.ceil((limit - start) / step)), 0)
     check_extent(node, [number])
     return node.constant(start + np.arange(number) * step, start.dtype.name)

@@ -38,7 +38,7 @@ CASES = {
     "factors": ("MatMul", [floats(2, 3), floats(2, 4)], {}, "do not share the axis to sum over"),
     "a summand": ("Gemm", [floats(2, 3), floats(3, 4), floats(3)], {}, "do not broadcast"),
     "a big summand": ("Gemm", [floats(2, 3), floats(3, 1), floats(2, 4)], {}, "does not broadcast"),
-    "no matrix": ("Gemm", [floats(2, 3, 1), floats(3, 4)], {}, "which is no matrix"),
+    "no matrix": ("Gemm", [floats(2, 3, 1), floats(3, 4)], {}, "2 axes are required"),
     "no such type": ("Cast", [IMAGE], {"to": 99}, "it converts to type 99, which is not supported"),
     "no channels": ("LRN", [IMAGE], {"size": 0}, "its size is 0, not a positive number"),
     "blocks of 0": ("DepthToSpace", [IMAGE], {"blocksize": 0}, "its blocksize is 0"),
