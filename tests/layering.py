@@ -6,7 +6,7 @@ src/support and src/plan; src/compile joins the two.
 
 A *room* is a folder below a library; a file directly in the library's folder (a .h with its .cc, or
 a Python module) is a room of its own. For some libraries, ROOMS says which rooms may use which. In
-every library the uses run in one direction: there is no circle among rooms or among files. For
+every library the uses run in one direction: there is no cycle among rooms or among files. For
 libraries with many rooms, FOLDERS says which folders may use which; PRIVATE names folders that few
 may use. No folder directly contains more than 30 source files.
 
@@ -39,7 +39,7 @@ MAY_INCLUDE["runtime"] = ("support", "plan", "runtime")
 MAY_INCLUDE["compile"] = (*PIPELINE, "runtime", "compile")
 MAY_INCLUDE["graph"] = (*PIPELINE, "plan", "runtime", "compile", "graph")
 
-# Rooms that may use only the listed rooms and themselves. For rooms without a row, only circles are
+# Rooms that may use only the listed rooms and themselves. For rooms without a row, only cycles are
 # forbidden. `*` matches any one room. Backends use the shared rooms but not each other.
 ROOMS = {
     "src/codegen/c": ("src/codegen/compiled_code", "src/codegen/legalize"),
@@ -308,7 +308,7 @@ def python_uses(root: Path, file: str) -> Iterator[Use]:
                 yield Use(file, node.lineno, target)
 
 
-# --- Rooms and circles ----------------------------------------------------------------------------
+# --- Rooms and cycles -----------------------------------------------------------------------------
 
 
 def subfolder(folder: str, file: str) -> str | None:
@@ -395,8 +395,8 @@ def wrong_folder(use: Use) -> str | None:
     return None
 
 
-def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
-    """Return circles as `a -> b -> a`; every node on a circle is in one or more of the results."""
+def cycles(edges: Iterable[tuple[str, str]]) -> list[str]:
+    """Return cycles as `a -> b -> a`; every node on a cycle is in one or more of the results."""
     graph: dict[str, set[str]] = defaultdict(set)
     for here, there in edges:
         if here != there:
@@ -416,10 +416,10 @@ def circles(edges: Iterable[tuple[str, str]]) -> list[str]:
     found: list[str] = []
     covered: set[str] = set()
     for node in sorted(graph):
-        circle = None if node in covered else shortest(node)
-        if circle:
-            covered.update(circle)
-            found.append(" -> ".join(circle))
+        cycle = None if node in covered else shortest(node)
+        if cycle:
+            covered.update(cycle)
+            found.append(" -> ".join(cycle))
     return found
 
 
@@ -447,12 +447,12 @@ def check(root: Path) -> list[str]:
         problem = wrong_room(use) or wrong_folder(use) or wrong_layer(use) or wrong_test(use)
         if problem:
             messages.append(f"{use.file}:{use.line}: {problem}")
-    by_file = circles((use.file, use.target) for use in uses)
-    by_room = circles(
+    by_file = cycles((use.file, use.target) for use in uses)
+    by_room = cycles(
         (room_of(use.file), room_of(use.target)) for use in uses if not is_test(use.file)
     )
-    messages += [f"files in a circle: {circle}" for circle in by_file]
-    messages += [f"rooms in a circle: {circle}" for circle in by_room]
+    messages += [f"files in a cycle: {cycle}" for cycle in by_file]
+    messages += [f"rooms in a cycle: {cycle}" for cycle in by_room]
     return messages + full_folders(files)
 
 

@@ -196,7 +196,7 @@ Raises
 TVMError
     TL2013 for a loop of this stage itself, TL2005 if the axis is not a loop of `parent`, TL2015
     for a placeholder. At lower, TL3005 if a reader is outside the loop, TL3014 for stages
-    attached in a circle, TL3017 for an output.
+    attached in a cycle, TL3017 for an output.
 )";
 
 inline constexpr const char* kPipeline =

@@ -191,7 +191,7 @@ def attached_at_a_loop_that_rfactor_took_away() -> None:
 
 
 @case("TL3014", says="'P' is computed inside itself, via 'Q'")
-def three_stages_attached_in_a_circle() -> None:
+def three_stages_attached_in_a_cycle() -> None:
     x = te.placeholder((8,), name="X")
     p = te.compute((8,), lambda i: x[i] * 2, name="P")
     q = te.compute((8,), lambda i: p[i] + 1, name="Q")

@@ -91,7 +91,7 @@ def test_folders_of_the_runtime(tmp_path, user, used, wrong):
     assert all(m.startswith(f"src/{user}:1: src/") for m in messages)
 
 
-def test_circle_of_headers(tmp_path):
+def test_cycle_of_headers(tmp_path):
     tree(
         tmp_path,
         {
@@ -101,11 +101,11 @@ def test_circle_of_headers(tmp_path):
         },
     )
     a, b, c = (f"src/ir/text/{name}.h" for name in "abc")
-    assert layering.check(tmp_path) == [f"files in a circle: {a} -> {b} -> {c} -> {a}"]
+    assert layering.check(tmp_path) == [f"files in a cycle: {a} -> {b} -> {c} -> {a}"]
 
 
-def test_circle_of_rooms(tmp_path):
-    """Circles of two folders, and of a folder and a file in the library's folder, are reported."""
+def test_cycle_of_rooms(tmp_path):
+    """Cycles of two folders, and of a folder and a file in the library's folder, are reported."""
     tree(
         tmp_path,
         {
@@ -119,8 +119,8 @@ def test_circle_of_rooms(tmp_path):
         },
     )
     assert layering.check(tmp_path) == [
-        "rooms in a circle: src/ir/text -> src/ir/verify -> src/ir/text",
-        "rooms in a circle: src/lower/loops -> src/lower/order -> src/lower/loops",
+        "rooms in a cycle: src/ir/text -> src/ir/verify -> src/ir/text",
+        "rooms in a cycle: src/lower/loops -> src/lower/order -> src/lower/loops",
     ]
 
 
@@ -154,7 +154,7 @@ def test_a_header_and_its_source_are_one_file_of_a_room(tmp_path):
         ("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .b import f", True),
     ],
 )
-def test_circle_of_modules(tmp_path, statement, wrong):
+def test_cycle_of_modules(tmp_path, statement, wrong):
     tree(
         tmp_path,
         {
@@ -165,7 +165,7 @@ def test_circle_of_modules(tmp_path, statement, wrong):
         },
     )
     a, b = "python/texloom/te/a.py", "python/texloom/te/b.py"
-    expected = [f"files in a circle: {a} -> {b} -> {a}"]
+    expected = [f"files in a cycle: {a} -> {b} -> {a}"]
     assert layering.check(tmp_path) == (expected if wrong else [])
 
 
@@ -210,7 +210,7 @@ def test_folders_of_tests(tmp_path, file, text, problem):
 
 def test_folders_of_tests_have_an_order():
     edges = [(here, there) for here, (_, others) in layering.TESTS.items() for there in others]
-    assert layering.circles(edges) == []
+    assert layering.cycles(edges) == []
 
 
 def test_full_folder(tmp_path):
