@@ -57,7 +57,8 @@ class Collection {
     const bool is_chosen = graph_.tensors[tensor].role != TensorRole::Constant;
     if (is_chosen && known.size() == kMaxStorages)
       fail(node.location, Code::NoStorageChoice,
-           "let some of its nodes agree on scopes and layouts",
+           fmt::format("let the nodes that use '{}' agree on scopes and layouts",
+                       graph_.tensors[tensor].name),
            "the node '{}' wants '{}' in {}, but other nodes already want it in {} storages, the "
            "most that a tensor can have",
            node.name, graph_.tensors[tensor].name, to_string(stored), kMaxStorages);

@@ -25,7 +25,7 @@ class ArgumentChecker {
       const std::string& name = argument.tensor->name;
       const auto id = s_.find(operation_of(argument.tensor));
       if (!id) {  // a parameter that nothing reads or writes
-        check_row_major(argument, "read by nothing");
+        check_row_major(argument, "read by nothing", "read it in a stage");
         continue;
       }
       if (!seen.emplace(*id, argument.tensor->output).second) {
@@ -46,11 +46,11 @@ class ArgumentChecker {
   }
 
  private:
-  void check_row_major(const Argument& argument, std::string_view why) {
+  void check_row_major(const Argument& argument, std::string_view why, std::string_view way_out) {
     const auto& declared = argument.declaration;
     if (!declared || !(declared->scope.texture || declared->layout || declared->has_origin)) return;
     sink_.error(declared->location, Code::BadBinding,
-                "declare a row-major buffer, or have a stage at the root compute or read it",
+                fmt::format("declare a row-major buffer, or {}", way_out),
                 "the argument '{}' is {}, so it can have neither a texture nor a layout",
                 argument.tensor->name, why);
   }
@@ -59,9 +59,11 @@ class ArgumentChecker {
   // stage is not copied.
   void check_copied(const Argument& argument, const Stage& stage) {
     if (stage.attachment.kind == AttachKind::Root) return;
-    check_row_major(argument, stage.attachment.kind == AttachKind::Inline
-                                  ? "inlined"
-                                  : "computed inside a reader");
+    if (stage.attachment.kind == AttachKind::Inline) {
+      check_row_major(argument, "inlined", "leave out its compute_inline");
+    } else {
+      check_row_major(argument, "computed inside a reader", "leave out its compute_at");
+    }
     if (stage.attachment.kind == AttachKind::At && (stage.pipeline || stage.double_buffered)) {
       sink_.error(stage.pipeline ? stage.pipeline->location : stage.double_buffer_location,
                   Code::BadArguments,

@@ -123,7 +123,9 @@ void ScheduleParser::tensorize(const Token& word) {
   const auto found = intrinsics_.find(name.name);
   if (found == intrinsics_.end()) {
     reader_.wrong(name.token,
-                  fmt::format("declare it at the head: intrinsic {}, reads, writes, computes",
+                  fmt::format("declare it before the parameters, such as: intrinsic {} reads a: "
+                              "global float32[2] writes b: global float32[2] computes (i < 2) = "
+                              "a[i] * 2.0 body {{ b[0] = a[0] * 2.0 b[1] = a[1] * 2.0 }}",
                               name.token.text),
                   "there is no tensor intrinsic {}", name.token.text);
   }
