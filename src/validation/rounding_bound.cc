@@ -117,7 +117,8 @@ class Magnitudes {
         return self->type.is_bool() ? self : unknown(self);
     }
   }
-  // The limits of a type are the identities of min and max, which do not reach a result.
+  // A constant at the limit of its type counts as 0, because such a constant is the identity of min
+  // or max and does not reach a result.
   Expr constant(const FloatImm& n, const Expr& self) {
     if (std::abs(n.value) >= largest(n.type)) return make_float(0, n.type);
     integral_ = integral_ && n.value == std::trunc(n.value);

@@ -144,7 +144,7 @@ def _num_child_stages(stage: Stage) -> int:
 def InferBound(s: Schedule) -> AxisMap:  # noqa: N802 (the name that scripts use)
     """Return the range of every axis of every stage that is computed in loops, as :class:`Range`.
 
-    The first value is an expression of the loops that enclose the stage.
+    A range's ``min`` is an expression of the variables of the loops that enclose the stage.
     """
     return AxisMap(
         [(axis, Range.from_min_extent(first, extent)) for axis, first, extent in inferred(s)]
@@ -187,14 +187,15 @@ def _auto_inline(s: Schedule, kind: str) -> None:
 
 
 def AutoInlineElemWise(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """Inline every stage that reads its inputs at its own indices, except outputs."""
+    """Inline every elementwise stage except outputs: ``[i, j]`` is computed from ``X[i, j]``."""
     _auto_inline(s, "elemwise")
 
 
 def AutoInlineBroadcast(s: Schedule) -> None:  # noqa: N802 (the name that scripts use)
-    """Inline every stage that reads its inputs at some of its own indices, in order.
+    """Inline every stage that broadcasts its inputs, except reductions and outputs.
 
-    A stage with the tag ``broadcast`` is inlined in any case.
+    Such a stage has the tag ``broadcast``, or reads ``X[i, k]``, for example, to compute element
+    ``[i, j, k]``: the indices of each read are some of the stage's axes, in the stage's order.
     """
     _auto_inline(s, "broadcast")
 

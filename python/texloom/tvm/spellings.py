@@ -1,4 +1,4 @@
-"""TVM's spellings of targets and devices: its kinds, and targets as strings and dicts."""
+"""How TVM spells devices and targets: names of kinds, and options in strings and dicts."""
 
 from __future__ import annotations
 

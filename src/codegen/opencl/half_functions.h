@@ -1,4 +1,4 @@
-// Converts between float32 and float16 without half values in OpenCL C.
+// Converts between float32 and float16 in OpenCL C without values of its type half.
 #pragma once
 
 #include <string>

@@ -6,9 +6,9 @@
 namespace texloom::schedule {
 
 enum class InlinePattern : uint8_t {
-  ElementWise,  // reads each input at the stage's own indices
-  Broadcast,    // reads each input at some of these indices, in order, or has the tag "broadcast"
-  Injective,    // reads each input at any indices: all stages but reductions
+  ElementWise,  // the indices of each read are the stage's axes, in the stage's order
+  Broadcast,    // ... are some of the stage's axes, in this order; or the tag is "broadcast"
+  Injective,    // any indices: all stages but reductions
 };
 
 // Inlines every stage of this form that reads a tensor, except outputs and stages that a tensor

@@ -25,8 +25,8 @@ const Type kFloat16 = Type::f(16), kByte = Type::u(8), kChar = Type::i(8);
 
 class VerifyDialect : public ::testing::Test {
  protected:
-  // The dialect rules that a kernel with this body breaks, each once, such as "widths lanes". The
-  // rules of the stage must hold.
+  // Returns the dialect rules that a kernel with this body breaks, each once, such as "widths
+  // lanes". The test fails if the kernel breaks a rule that holds for all dialects (ir::Violation).
   static std::string broken(const Stmt& body, const Dialect& dialect = opencl_dialect({})) {
     const ir::Program program = legalized(body);
     for (const ir::Violation& v : ir::find_violations(program, {.check_accesses = false})) {

@@ -1,4 +1,5 @@
-// Tests conversions without half values: one function for each type and width.
+// Tests the conversions between float32 and float16 that have no value of OpenCL's type half: one
+// function for each type and width.
 #include "codegen/opencl/half_functions.h"
 
 #include <gtest/gtest.h>

@@ -64,7 +64,7 @@ def joined(lines: list[str]) -> str:
 
 
 def without_lines(text: str) -> Iterator[str]:
-    """Yield texts without half of the directives and parameters, a quarter, ... a single one."""
+    """Yield texts that lack some directives and parameters: first half of them, at last one."""
     lines = text.split("\n")
     may_go = [
         i for i, line in enumerate(lines) if line.startswith("  ") and SPLIT.match(line) is None

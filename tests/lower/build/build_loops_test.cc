@@ -85,7 +85,7 @@ TEST(BuildLoops, LoopKinds) {
             "}\n");
 }
 
-// A loop has the line of its directive, or else of its axis.
+// The source line of a loop is that of its directive or, without a directive, that of its axis.
 TEST(BuildLoops, Lines) {
   const Tensor a = placeholder("A", {2, 4, 8}), b = plus_one(a, "B");
   Te te({b});

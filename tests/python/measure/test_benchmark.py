@@ -91,7 +91,7 @@ def test_operations_of_symbolic_extents():
 
 
 def test_operations_of_functions_in_files(tmp_path):
-    """A file stores the number of operations if it depends on no symbol."""
+    """A file stores the number of operations only if that number depends on no symbol."""
     arrays = [tvm.nd.empty((8, 4)) for _ in range(2)]
     built(te.compute((8, 4), lambda i, j: X[i, j] + 1)).export_library(tmp_path / "f")
     assert tvm.runtime.load_module(tmp_path / "f")._operations(*arrays) == 32

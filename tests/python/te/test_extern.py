@@ -466,8 +466,8 @@ def test_misuse_is_a_value_error():
 
 
 def test_loops_beyond_proofs(run):
-    """The statement must keep indices in bounds where ranges cannot prove it: triangular loops, and
-    bounds from memory."""
+    """Indices that ranges cannot prove to be in bounds are left to the statement: those of
+    triangular loops, and of loops whose bounds are in memory."""
     a = placeholder((16,))
     count = te.placeholder((1,), "int32", name="count")
 

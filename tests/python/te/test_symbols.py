@@ -1,4 +1,4 @@
-"""Symbolic extents, which each call gives: one module serves arrays of all sizes."""
+"""Symbolic extents get their values at each call, so one module serves arrays of all sizes."""
 
 import random
 

@@ -265,7 +265,8 @@ struct LongerThanItsReader : Chain<Expr (*)(const Tensor&, const Expr&)> {
   }
 };
 
-// Points that no element of the reader needs get a guard, so that they read nothing.
+// A guard skips the points of a producer that its reader does not need, so these points read
+// nothing.
 TEST(BoundsRegions, NeededPointsEndWithTheirReaders) {
   const LongerThanItsReader chain;
   EXPECT_EQ(region(chain.te, chain.b), "i.outer * 4 + 4");

@@ -44,9 +44,10 @@ def contraction_kernels(
 def _output_of(
     sums: Tensor, readers: Mapping[te.Operation, Sequence[Tensor]], last: Set[te.Operation]
 ) -> Tensor | None:
-    """Return the only output computed from sums, element by element; None if there is none.
+    """Return the output in which all stages that depend on the sums end.
 
-    Stages between the sums and the output may read the sums and each other several times.
+    None if there are several outputs, a stage is not elementwise, or a stage reads the output. A
+    stage may read the sums and other stages several times.
     """
     found, pending = {sums.op: sums}, [sums]
     while pending:

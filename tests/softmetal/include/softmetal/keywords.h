@@ -36,7 +36,8 @@
 #define clk_event_t __sm_name_clk_event_t
 #define reserve_id_t __sm_name_reserve_id_t
 
-// Functions that are builtins of clang in this language.
+// Names of MSL programs that C++ for OpenCL, the language that clang compiles here, has as builtin
+// functions. Programs may declare them, so they are renamed.
 #define to_global __sm_name_to_global
 #define to_local __sm_name_to_local
 #define to_private __sm_name_to_private
@@ -51,7 +52,8 @@
 #define enqueue_kernel __sm_name_enqueue_kernel
 #define get_kernel_work_group_size __sm_name_get_kernel_work_group_size
 
-// Types that clang declares in this language.
+// Types that C++ for OpenCL declares globally. They are renamed, so that a program with `using
+// namespace metal` finds only the types of these names in atomic.h.
 #define atomic_int __sm_atomic_int
 #define atomic_uint __sm_atomic_uint
 #define atomic_long __sm_atomic_long
