@@ -82,8 +82,30 @@ def test_resize_of_other_types(dtype):
     got = run_node("Resize", [x, None, None, sizes], 13, known=[3], mode="linear")
     exact = run_node("Resize", [x.astype("float64"), None, None, sizes], 13, mode="linear")
     assert got.dtype == dtype
-    bound = 2.0**-11 if dtype == "float16" else 1  # one rounding, or one truncation
+    # One rounding, or one truncation of a sum of float32.
+    bound = 2.0**-11 if dtype == "float16" else 1 + 8 * 256 * ROUNDOFF
     np.testing.assert_allclose(got, exact, rtol=bound if dtype == "float16" else 0, atol=bound)
+
+
+def keys(distance, a=-0.75):
+    """The cubic convolution of R. G. Keys."""
+    d = np.abs(distance)
+    near = ((a + 2) * d - (a + 3)) * d * d + 1
+    return np.where(d <= 1, near, np.where(d < 2, ((a * d - 5 * a) * d + 8 * a) * d - 4 * a, 0))
+
+
+@pytest.mark.parametrize("mode", ["linear", "cubic"])
+def test_resize_of_float64(mode):
+    """Coordinates and weights of float64 elements have double precision."""
+    x, scales = floats(1, 1, 3, 7, dtype="float64"), np.array([1, 1, 1, 1.4], "float32")
+    got = run_node("Resize", [x, None, scales], 13, known=(2,), mode=mode)
+    filtered = keys if mode == "cubic" else lambda d: np.maximum(1 - np.abs(d), 0)
+    centers = (np.arange(got.shape[-1]) + 0.5) / float(scales[-1]) - 0.5
+    taps = np.arange(-2, 9)  # the taps outside read the elements at the edge
+    weights = filtered(centers[:, None] - taps)
+    expected = x[..., taps.clip(0, 6)] @ weights.T
+    assert got.dtype == "float64"
+    np.testing.assert_allclose(got, expected, rtol=0, atol=16 * 2.0**-53 * np.abs(x).max())
 
 
 @pytest.mark.parametrize(("policy", "size"), [("not_larger", (3, 4)), ("not_smaller", (5, 6))])

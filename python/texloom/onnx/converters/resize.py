@@ -11,7 +11,7 @@ import numpy as np
 
 from ...extents import Extent, are_known, at_least, is_at_most, plain, quotient
 from ...ops import resize as ops
-from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS
+from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS, Real
 from ..nodes import Node, Quotient, Value, empty
 from .axes import normal_axes
 from .registry import converts
@@ -191,7 +191,7 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     if changed_in_a_run:
         return _open(node, x, axes, sampling)
     changed = {
-        axis: ops.table(each, sampling)
+        axis: ops.table(each, sampling, _real(x, sampling))
         for axis, each in axes.items()
         if each.scale != 1 or each.size != each.extent or (is_part and each[3:] != (0.0, 1.0))
     }
@@ -207,6 +207,12 @@ def _resized(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samp
     return node.emit("fill_outside", ops.fill_outside, [made, *tables], **given)
 
 
+def _real(x: Value, sampling: ops.Sampling) -> Real:
+    """Return the type in which the coordinates of a resized tensor are computed."""
+    is_weighted = sampling.interpolation != "nearest"
+    return np.float64 if is_weighted and x.dtype == "float64" else np.float32
+
+
 _SAMPLES = (1, 2, 3, 5, 8, 13, 64)  # extents
 
 
@@ -218,7 +224,10 @@ def _open(node: Node, x: Value, axes: dict[int, ops.Axis], sampling: ops.Samplin
         factors[axis] = _whole_factor(each, sampling)
     if all(factors):
         return node.emit("resize", ops.repeat, [x], factors=tuple(factors))
-    found = [None if isnan(e.scale) else ops.phases(e.scale, sampling) for e in changed.values()]
+    real = _real(x, sampling)
+    found = [
+        None if isnan(e.scale) else ops.phases(e.scale, sampling, real) for e in changed.values()
+    ]
     if None in found:
         return _by_open_tables(node, x, changed, sampling)
     if sampling.transformation == "pytorch_half_pixel" and not all(

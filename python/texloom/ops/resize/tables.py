@@ -1,7 +1,8 @@
 """Tables of a resized axis: the elements that each result is computed from, and their weights.
 
 The coordinates are those of ONNX's operator Resize, computed in float32 as ONNX Runtime does: in
-double precision, positions such as 8 / 1.6 would be rounded to the other side of an integer.
+double precision, positions such as 8 / 1.6 would be rounded to the other side of an integer. Only
+the weights of float64 elements come from coordinates in double precision.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from ...extents import Extent
 
 Interpolation = Literal["nearest", "linear", "cubic"]
+Real = type[np.float32] | type[np.float64]
+"""The type in which coordinates are computed."""
 
 TRANSFORMATIONS = (
     "half_pixel",
@@ -103,9 +106,8 @@ class Table(NamedTuple):
     inside: NDArray[np.bool_]
 
 
-def coordinates(axis: Axis, transformation: str) -> NDArray[np.float32]:
+def coordinates(axis: Axis, transformation: str, one: Real = np.float32) -> NDArray[Any]:
     """Return the position in the tensor of each element of the resized axis."""
-    one = np.float32
     x = np.arange(axis.size, dtype=one)
     half, scale, last = one(0.5), one(axis.scale), one(axis.extent - 1)
     length = scale * one(axis.extent)
@@ -151,9 +153,9 @@ def _cubic(distance: NDArray[np.float64], a: float) -> NDArray[np.float64]:
     return np.where(d <= 1, near, np.where(d < 2, far, 0))
 
 
-def table(axis: Axis, sampling: Sampling) -> Table:
-    """Return the taps of a resized axis."""
-    x = coordinates(axis, sampling.transformation)
+def table(axis: Axis, sampling: Sampling, real: Real = np.float32) -> Table:
+    """Return the taps of a resized axis, with coordinates of this type."""
+    x = coordinates(axis, sampling.transformation, real)
     inside = np.ones(axis.size, bool)
     if sampling.transformation == "tf_crop_and_resize":
         inside = (x >= 0) & (x <= axis.extent - 1)
@@ -201,7 +203,7 @@ def parts_of(scale: float) -> tuple[int, int] | None:
     return None if max(above, below) > _MOST_PHASES else (above, below)
 
 
-def phases(scale: float, sampling: Sampling) -> Phases | None:
+def phases(scale: float, sampling: Sampling, real: Real = np.float32) -> Phases | None:
     """Return the taps for a scale and any extent; None if they depend on the extent.
 
     "pytorch_half_pixel" treats a result of one element differently: the extent must be at least 2.
@@ -216,12 +218,12 @@ def phases(scale: float, sampling: Sampling) -> Phases | None:
     before = 64 // min(count, step) + 1
     axis = Axis(extent=(2 * before + 1) * step, size=(2 * before + 1) * count, scale=scale)
     middle = slice(before * count, (before + 1) * count)
-    made = table(axis, sampling)
+    made = table(axis, sampling, real)
     return Phases(made.positions[middle] - before * step, made.weights[middle], step)
 
 
 def _filtered(
-    x: NDArray[np.float32], scale: float, sampling: Sampling
+    x: NDArray[Any], scale: float, sampling: Sampling
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
     """Return the positions under the filter around each coordinate, and their weights."""
     shrink = min(float(scale), 1.0) if sampling.antialias else 1.0
@@ -237,5 +239,5 @@ def _filtered(
     return positions, weights
 
 
-__all__ = ["ROUNDINGS", "TRANSFORMATIONS", "Axis", "Interpolation", "Phases", "Sampling", "Table"]
-__all__ += ["coordinates", "parts_of", "phases", "table"]
+__all__ = ["ROUNDINGS", "TRANSFORMATIONS", "Axis", "Interpolation", "Phases", "Real", "Sampling"]
+__all__ += ["Table", "coordinates", "parts_of", "phases", "table"]
