@@ -29,8 +29,9 @@ struct KernelText {
 // of its origin ("x_tl_x", "x_tl_y"); then the attributes.
 std::vector<hal::KernelParam> params_of(const KernelText& kernel);
 
-// The kernel in every language of the table (kernel_spellings.h) that has the kernel's types.
-// InvalidArgument for an element type that kernels of no language can use.
+// Returns the kernel in every language of the table (kernel_spellings.h) that has the kernel's
+// types and the vector literals of its body. Fails with InvalidArgument if no language has one of
+// the element types.
 Result<std::vector<hal::KernelCode>> codes_of(const KernelText& kernel);
 
 }  // namespace texloom::runtime

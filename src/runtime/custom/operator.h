@@ -87,17 +87,17 @@ struct OperatorInfo {
 // The way in which calls of the operator reach the device.
 Encoding encoding_of(const OperatorInfo& info);
 
-// InvalidArgument, naming the fault: a name that is not an identifier or occurs twice, a variant
-// with another number of dtypes, a default value of another type, a driver whose name is not an
-// identifier.
+// Fails with InvalidArgument, and names the fault, if a name is not an identifier or occurs twice,
+// a variant has another number of types than there are arguments, a default value has another type
+// than its attribute, or the name of a driver is not an identifier.
 Status validate(const OperatorInfo& info);
 
 // The attributes of a call: one value for each that the operator declares.
 class Attributes {
  public:
   Attributes() = default;
-  // Adds default values. InvalidArgument: an unknown, missing or repeated attribute, or a value of
-  // another type. A float may be given as an integer.
+  // Adds default values. Fails with InvalidArgument if an attribute is unknown, missing or given
+  // twice, or if a value has another type than its attribute. A float may be given as an integer.
   static Result<Attributes> complete(const OperatorInfo& info, std::span<const Attribute> given);
 
   // NotFound if the operator declares no attribute of this name and type.

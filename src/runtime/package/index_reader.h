@@ -21,12 +21,13 @@ struct ReadPackages {
   std::vector<std::vector<std::vector<std::uint32_t>>> constants;
 };
 
-// The section places that an index states; InvalidArgument if it is not a FlatBuffer of the schema.
+// Returns the places of sections that an index states. Fails with InvalidArgument if the index is
+// not a FlatBuffer of the schema.
 // `index` begins at a multiple of 8 bytes, as do offsets in it.
 Result<std::vector<SectionPlace>> read_sections(std::span<const std::byte> index);
 
-// The version of Texloom that wrote an index, which may be of another format; "" if it is not
-// found.
+// Returns the version of Texloom that wrote an index, or "" if the version is not found. The index
+// may be of another format.
 std::string writer_of(std::span<const std::byte> index);
 
 // Copies the packages of an index that read_sections() has accepted, and code from the sections.

@@ -30,9 +30,10 @@ using MetalCompiler =
 // each source in Metal's language, in place of an earlier one. `compile` is called once, with all
 // different sources. Returns the number of sources, which is 0 for packages without kernels.
 //
-// NotFound: there are kernels, but none in Metal's language. InvalidArgument: another number of
-// metallibs than of sources. Otherwise the errors of PackageFile::constant(), of `compile` and of
-// write_packages(). After an error `output` is unchanged; an exception of `compile` is passed on.
+// Fails with NotFound if there are kernels, but none in Metal's language; with InvalidArgument if
+// `compile` returns another number of metallibs than of sources; or with an error of
+// PackageFile::constant(), of `compile` or of write_packages(). After an error `output` is
+// unchanged. An exception of `compile` is passed on.
 Result<std::size_t> add_metallibs(const PackageFile& file, const std::filesystem::path& output,
                                   MetalCompiler compile);
 

@@ -33,9 +33,8 @@ class PackageFile {
 
   // Fails with Unavailable and the system's message if the file cannot be read; with
   // InvalidArgument if the file is not a package, is damaged, was written for another version of
-  // the format, or is refused by check_packages(); and with Unavailable if no variant
-  // of a package keeps code for all of its kernels under `options.kernels`. Messages say what to
-  // do.
+  // the format, or is refused by check_packages(); and with Unavailable if no variant of a package
+  // keeps code for all of its kernels under `options.kernels`. Messages say what to do.
   static Result<std::shared_ptr<const PackageFile>> open(const std::filesystem::path& file,
                                                          const PackageOptions& options = {});
   // Opens the content of a file, which is copied.

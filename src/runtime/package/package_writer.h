@@ -16,8 +16,8 @@ namespace texloom::runtime {
 // process that has the file open keeps the old content; the folder therefore needs room for both
 // files. A link is followed; a pipe or a device is written in place.
 //
-// InvalidArgument: packages that check_packages() refuses, or constants that are not as large as
-// their places. Unavailable, with the system's message: the file cannot be written.
+// Fails with InvalidArgument if check_packages() refuses the packages, or if a constant has another
+// size than its place; and with Unavailable and the system's message if the file cannot be written.
 Status write_package(const Package& package, const std::filesystem::path& file);
 Status write_packages(std::span<const Package> packages, const std::filesystem::path& file);
 

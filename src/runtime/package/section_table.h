@@ -21,16 +21,17 @@ struct SectionPlace {
 // Refers to the file's content. Thread safe after create().
 class SectionTable {
  public:
-  // InvalidArgument unless the sections are in order, aligned, disjoint, and between the header and
-  // the index.
+  // Fails with InvalidArgument unless the sections are in order, aligned, disjoint, and between the
+  // header and the index.
   static Result<SectionTable> create(std::span<const std::byte> content,
                                      std::vector<SectionPlace> places, std::uint64_t index_offset);
 
   std::size_t count() const { return places_.size(); }
   std::uint64_t bytes_of(std::size_t section) const { return places_[section].bytes; }
 
-  // InvalidArgument if there is no such section, or its bytes do not have its checksum, which is
-  // computed at the first use. `what` names the content: "the code of module 3".
+  // Returns the bytes of a section. Fails with InvalidArgument if there is no such section, or if
+  // the bytes do not have the section's checksum, which is compared at the first use. `what` names
+  // the content in messages: "the code of module 3".
   Result<std::span<const std::byte>> bytes(std::size_t section, std::string_view what) const;
   // Like bytes(), for content that is copied into memory. Each section can be taken only once:
   // otherwise a small file could fill the memory. Not thread safe.
