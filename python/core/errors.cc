@@ -14,26 +14,38 @@
 namespace texloom::python {
 namespace {
 
+// The variables of the module whose code a frame runs.
+py::object globals_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  PyObject* const globals = PyFrame_GetGlobals(frame);
+#else
+  PyObject* const globals = PyObject_GetAttrString(reinterpret_cast<PyObject*>(frame), "f_globals");
+#endif
+  if (globals == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(globals);
+}
+
+// The characters of a Python string, which live as long as the string.
+std::string_view text_of(PyObject* string) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(string, &size);
+  if (text == nullptr) throw py::error_already_set();
+  return {text, static_cast<std::size_t>(size)};
+}
+
 // Whether a frame runs code of this package, of NumPy, or of Python's import system while it
 // imports this package. Other frames run the user's code.
 bool is_ours(PyFrameObject* frame) {
-  // Each directive of a schedule calls this function for several frames, so the function copies no
-  // text. It reads the attribute f_globals, because PyFrame_GetGlobals exists only since Python
-  // 3.11.
-  static PyObject* const globals_name = PyUnicode_InternFromString("f_globals");
+  // Each expression and each directive calls this function for all frames of this package, twenty
+  // in a converter of ONNX nodes, so it copies no text.
   static PyObject* const module_name = PyUnicode_InternFromString("__name__");
-  const auto globals = py::reinterpret_steal<py::object>(
-      PyObject_GetAttr(reinterpret_cast<PyObject*>(frame), globals_name));
-  if (!globals) throw py::error_already_set();
+  const py::object globals = globals_of(frame);
   PyObject* const name = PyDict_GetItemWithError(globals.ptr(), module_name);  // borrowed
   if (name == nullptr || !PyUnicode_Check(name)) {
     if (PyErr_Occurred() != nullptr) throw py::error_already_set();
     return false;
   }
-  Py_ssize_t size = 0;
-  const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
-  if (text == nullptr) throw py::error_already_set();
-  const std::string_view module(text, static_cast<std::size_t>(size));
+  const std::string_view module = text_of(name);
   const std::string_view package = module.substr(0, module.find('.'));
   return package == "texloom" || package == "importlib" || package == "numpy";
 }
@@ -41,8 +53,8 @@ bool is_ours(PyFrameObject* frame) {
 SourceLocation location_of(PyFrameObject* frame) {
   const auto code =
       py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  const auto file = py::str(code.attr("co_filename")).cast<std::string>();
-  return SourceLocation::make(file, PyFrame_GetLineNumber(frame));
+  const py::object file = code.attr("co_filename");
+  return SourceLocation::make(text_of(file.ptr()), PyFrame_GetLineNumber(frame));
 }
 
 // Converts diagnostics to a Python list of named tuples.
