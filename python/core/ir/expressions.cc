@@ -3,6 +3,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <optional>
+
 #include "core/handles.h"
 #include "ir/program.h"
 #include "ir/visit.h"
@@ -128,6 +130,11 @@ convert constants. An expression has no truth value (TL1010): combine conditions
              if (value == nullptr) refuse_number(e);
              return *value;
            })
+      .def_property_readonly("_integer",
+                             [](const PyExpr& e) -> std::optional<int64_t> {
+                               const int64_t* value = int_value(e.node);
+                               return value == nullptr ? std::nullopt : std::optional(*value);
+                             })
       .def("__float__",
            [](const PyExpr& e) {
              if (const auto* value = as<FloatImm>(e.node)) return value->value;

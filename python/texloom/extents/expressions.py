@@ -46,9 +46,7 @@ def number_of(extent: Any) -> int | None:
     """Return the value of a constant extent; None for an expression of symbols."""
     if type(extent) is int:
         return extent
-    if isinstance(extent, tir.PrimExpr) and extent._class != "IntImm":
-        return None
-    return int(extent)
+    return extent._integer if isinstance(extent, tir.PrimExpr) else int(extent)
 
 
 def are_known(extents: Iterable[Any]) -> bool:
