@@ -48,7 +48,7 @@ from .nodes import (
     refuse_nodes,
 )
 from .nodes.types import DTYPES, check_size, dtype_name, dtype_of, open_shape, static_shape
-from .schemas import check_node
+from .schemas import NodeChecks
 from .scope import Scope
 from .sizes import computed_sizes
 from .stand_ins import StandIns
@@ -97,6 +97,7 @@ class Importer:
             (_domain(each), each.name, each.overload): each for each in model.functions
         }
         self._inference = ShapeInference()
+        self._checks = NodeChecks()
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
         named = (*model.graph.input, *model.graph.output)
@@ -202,7 +203,7 @@ class Importer:
             self._check_is_supported(node, version)
             return [_LOST] * len(node.output)
         if is_of_model:
-            check_node(node, inputs, version)
+            self._checks.check(node, inputs, version)
         sizes = self._computed_sizes(node, inputs, version)
         if sizes is not None:
             return [sizes]

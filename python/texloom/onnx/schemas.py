@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import onnx
 import onnx.defs
@@ -21,29 +22,66 @@ def schema_of(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
         return schemas().get((domain, node.op_type))
 
 
-def check_node(node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
-    """Refuse a node whose inputs or attributes the operator does not take.
+@dataclass(frozen=True)
+class _Definition:
+    """The parts of a schema that checks read: each read of a schema copies a list or a mapping.
 
-    These are too many or too few inputs, inputs of wrong element types, a required attribute that
-    is missing, attributes of wrong types, and attributes that the operator does not have.
-
-    Raises
-    ------
-    Unsupported
+    Attributes
+    ----------
+    least, most : int
+        The numbers of inputs.
+    inputs : sequence of FormalParameter
+        The last one may be variadic.
+    allowed : dict of str to sequence of str
+        The types that each type parameter may stand for.
+    attributes : dict of str to Attribute
     """
-    schema = schema_of(node, version)
-    if schema is None:
-        return
-    _check_inputs(schema, inputs)
-    _check_attributes(schema, node)
+
+    least: int
+    most: int
+    inputs: Sequence[onnx.defs.OpSchema.FormalParameter]
+    allowed: Mapping[str, Sequence[str]]
+    attributes: Mapping[str, onnx.defs.OpSchema.Attribute]
+
+    @classmethod
+    def of(cls, schema: onnx.defs.OpSchema) -> _Definition:
+        """Read a schema."""
+        allowed = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
+        return cls(schema.min_input, schema.max_input, schema.inputs, allowed, schema.attributes)
 
 
-def _check_attributes(schema: onnx.defs.OpSchema, node: onnx.NodeProto) -> None:
+class NodeChecks:
+    """Checks of the nodes of a model, which reads the schema of each operator once."""
+
+    def __init__(self) -> None:
+        self._definitions: dict[tuple[str, str, int], _Definition | None] = {}
+
+    def check(self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
+        """Refuse a node whose inputs or attributes the operator does not take.
+
+        These are too many or too few inputs, inputs of wrong element types, a required attribute
+        that is missing, attributes of wrong types, and attributes that the operator does not have.
+
+        Raises
+        ------
+        Unsupported
+        """
+        key = node.domain, node.op_type, version
+        if key not in self._definitions:
+            schema = schema_of(node, version)
+            self._definitions[key] = None if schema is None else _Definition.of(schema)
+        definition = self._definitions[key]
+        if definition is not None:
+            _check_inputs(definition, inputs)
+            _check_attributes(definition, node)
+
+
+def _check_attributes(definition: _Definition, node: onnx.NodeProto) -> None:
     given = {each.name: each for each in node.attribute}
     for name in given:
-        if name not in schema.attributes:
+        if name not in definition.attributes:
             raise Unsupported(f"it has the attribute {name!r}, which the operator does not have")
-    for name, formal in schema.attributes.items():
+    for name, formal in definition.attributes.items():
         attribute = given.get(name)
         if attribute is None:
             if formal.required:
@@ -56,17 +94,18 @@ def _check_attributes(schema: onnx.defs.OpSchema, node: onnx.NodeProto) -> None:
             raise Unsupported(f"its attribute {name!r} is of type {kind}, not {needed}")
 
 
-def _check_inputs(schema: onnx.defs.OpSchema, inputs: Sequence[Value | None]) -> None:
+def _check_inputs(definition: _Definition, inputs: Sequence[Value | None]) -> None:
     given = len(inputs)
     while given and inputs[given - 1] is None:
         given -= 1
-    if not schema.min_input <= given <= schema.max_input:
-        raise Unsupported(f"it has {given} inputs, but the operator takes {_range(schema)}")
-    allowed = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
+    if not definition.least <= given <= definition.most:
+        raise Unsupported(f"it has {given} inputs, but the operator takes {_range(definition)}")
+    allowed = definition.allowed
     types: dict[str, str] = {}  # dtypes, by type parameter
-    for number, (value, formal) in enumerate(zip(inputs, _formals(schema, given), strict=False)):
+    for number, value in enumerate(inputs[:given]):
         if value is None or not value.is_tensor:
             continue
+        formal = definition.inputs[min(number, len(definition.inputs) - 1)]  # or the variadic one
         own = _type_of(value)
         if own is None:
             continue
@@ -80,19 +119,11 @@ def _check_inputs(schema: onnx.defs.OpSchema, inputs: Sequence[Value | None]) ->
             raise Unsupported(f"its inputs are of different types: {first}, {value.dtype}")
 
 
-def _range(schema: onnx.defs.OpSchema) -> str:
-    least, most = schema.min_input, schema.max_input
+def _range(definition: _Definition) -> str:
+    least, most = definition.least, definition.most
     if least == most:
         return str(least)
     return f"at least {least}" if most > 1 << 20 else f"{least} to {most}"
-
-
-def _formals(
-    schema: onnx.defs.OpSchema, count: int
-) -> Iterator[onnx.defs.OpSchema.FormalParameter]:
-    """Return the standard's declaration of each input; the last declaration may be variadic."""
-    for number in range(count):
-        yield schema.inputs[min(number, len(schema.inputs) - 1)]
 
 
 def _type_of(value: Value) -> str | None:
@@ -110,4 +141,4 @@ def _list(types: Sequence[str]) -> str:
     return ", ".join(sorted(map(dtype_name, values))) or "no tensor"
 
 
-__all__ = ["check_node", "schema_of"]
+__all__ = ["NodeChecks", "schema_of"]
