@@ -102,6 +102,7 @@ class Importer:
         self._needs: frozenset[str] = frozenset()
         named = (*model.graph.input, *model.graph.output)
         self._names = {each.name for each in named}  # names in use
+        self._numbers: dict[str, int] = {}  # the numbers at the ends of names, by stem
         self.graph = Graph(model.graph.name or "model")
         self.outputs: list[Value] = []
 
@@ -442,10 +443,12 @@ class Importer:
 
     def unique_name(self, stem: str) -> str:
         """Return a name that no tensor of the graph, and no input or output of the model, has."""
-        name, number = stem, 1
+        number = self._numbers.get(stem, 1)  # all smaller numbers are taken
+        name = stem if number == 1 else f"{stem}_{number}"
         while name in self._names or f"{name}.0" in self._names:  # `.0`: a node's first output
             number += 1
             name = f"{stem}_{number}"
+        self._numbers[stem] = number
         self._names.add(name)
         return name
 
