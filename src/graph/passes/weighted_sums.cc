@@ -222,13 +222,19 @@ class Recognition {
       shape.push_back(*ir::int_value(extent));
       count *= shape.back();
     }
-    made_.channel_of.assign(static_cast<std::size_t>(count), -1);
-    std::vector<std::int64_t> at(shape.size(), 0), indices(dependent.size());
-    for (std::int64_t& channel : made_.channel_of) {
+    // Weights that differ only along the axes after the last dependent one have the same channel.
+    const std::size_t leading = dependent.back() + 1;
+    std::int64_t alike = 1;
+    for (std::size_t axis = leading; axis < shape.size(); ++axis) alike *= shape[axis];
+    std::vector<std::int64_t> at(leading, 0), indices(dependent.size());
+    made_.channel_of.clear();
+    made_.channel_of.reserve(static_cast<std::size_t>(count));
+    for (std::int64_t first = 0; first < count; first += alike) {
       for (std::size_t i = 0; i < dependent.size(); ++i) indices[i] = at[dependent[i]];
-      if (const auto found = channel_of.find(indices); found != channel_of.end())
-        channel = found->second;
-      for (std::size_t axis = shape.size(); axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
+      const auto found = channel_of.find(indices);
+      made_.channel_of.insert(made_.channel_of.end(), static_cast<std::size_t>(alike),
+                              found == channel_of.end() ? -1 : found->second);
+      for (std::size_t axis = leading; axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
     }
     return true;
   }
