@@ -13,7 +13,7 @@ namespace texloom::ir {
 namespace {
 
 bool well_formed(Type type) {
-  return type.lanes >= 1 && type.lanes <= kMaxLanes && to_string(type) != "unknown";
+  return type.lanes >= 1 && type.lanes <= kMaxLanes && to_string(type.element()) != "unknown";
 }
 
 // The difference between the type of a node and the type that its operands determine.
@@ -237,8 +237,9 @@ std::string type_problem(const Expr& e, AccessForm form) {
   if (!well_formed(e->type)) return "this type does not exist";
   std::string misplaced;
   for_each_child(e, [&](const Expr& child) {
+    if (!misplaced.empty()) return;
     const bool pointer = child->kind == ExprKind::Pointer && e->kind != ExprKind::ForeignCall;
-    misplaced = first(std::move(misplaced), when(pointer, kStrayPointer), value_problem(child));
+    misplaced = pointer ? std::string(kStrayPointer) : value_problem(child);
   });
   if (!misplaced.empty()) return misplaced;
   return visit(e, [form](const auto& node) { return problem_in(node, form); });
