@@ -207,6 +207,20 @@ void bind_nodes(py::module_& m) {
   auto c = py::reinterpret_borrow<py::class_<PyExpr>>(m.attr("Expr"));
   bind_operands(c);
   bind_reduce(c);
+  m.def(
+      "loads_of",
+      [](const PyExpr& e) {
+        Exprs loads;
+        walk(e.node, [&](const TensorRead& n) { loads.emplace_back(&n); });
+        return wrap(loads);
+      },
+      "The elements of tensors that an expression reads, also in indices.");
+  m.def(
+      "mentions",
+      [](const PyExpr& e, const PyExpr& variable) {
+        return any_of(e.node, [&](const Var& n) { return &n == variable.node.get(); });
+      },
+      "Whether a variable occurs in an expression.");
   m.def("has_variables", [](const PyExpr& e) {
     bool found = false;
     walk(e.node, [&](const Var&) { found = true; });

@@ -8,11 +8,10 @@ order in which terms are combined differs from that of a loop.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
 
-from ... import te
+from ... import _core, te
 from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
 
@@ -255,41 +254,14 @@ def are_neighbors(tensor: Tensor) -> bool:
 def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
     """Return the trailing `axes` that also index the trailing axes of a tensor that is read."""
     most = 0
-    for load in loads_of(tensor.op.body[0]):
+    for load in _core.loads_of(tensor.op.body[0]):
         count = 0
         for axis, index in zip(reversed(axes), reversed(list(load.indices)), strict=False):
-            if not _mentions(index, axis.var):
+            if not _core.mentions(index, axis.var):
                 break
             count += 1
         most = max(most, count)
     return list(axes[len(axes) - most :])
-
-
-def loads_of(expr: Any) -> Iterator[Any]:
-    """Yield the elements of tensors that an expression reads."""
-    return (each for each in _nodes(expr) if each._class == "ProducerLoad")
-
-
-def _mentions(expr: Any, variable: Any) -> bool:
-    return any(each.same_as(variable) for each in _nodes(expr))
-
-
-_LEAVES = ("Var", "IntImm", "FloatImm")
-
-
-def _nodes(expr: Any) -> Iterator[Any]:
-    """Yield an expression and its parts."""
-    yield expr
-    if expr._class in _LEAVES:
-        return
-    for name in ("a", "b", "value", "condition", "true_value", "false_value"):
-        part = getattr(expr, name, None)
-        if hasattr(part, "_class"):
-            yield from _nodes(part)
-    for name in ("args", "indices", "source"):
-        for part in getattr(expr, name, None) or ():
-            if hasattr(part, "_class"):
-                yield from _nodes(part)
 
 
 __all__ = [
@@ -299,7 +271,6 @@ __all__ = [
     "bind_rows",
     "bind_terms",
     "fused",
-    "loads_of",
     "may_be_divided",
     "parts_of",
     "rows_of",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from ... import te
+from ... import _core, te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import likely, product, shape_of
 from .places import Places
@@ -21,7 +21,6 @@ from .reduction import (
     bind_rows,
     bind_terms,
     fused,
-    loads_of,
     may_be_divided,
     parts_of,
 )
@@ -115,7 +114,7 @@ def _is_along(tensor: Tensor, root: Tensor, axes: int, stages: Sequence[Tensor])
     while pending:
         reader = pending.pop()
         numbers = list(reader.op.axis)[:axes]
-        for load in loads_of(reader.op.body[0]):
+        for load in _core.loads_of(reader.op.body[0]):
             source = made.get(load.producer.op)
             if source is None:
                 continue
