@@ -69,6 +69,7 @@ std::optional<std::vector<Elements>> evaluated(const Computation& computation,
       !fits(computation.outputs, max_steps))
     return std::nullopt;
   const ir::Program program = program_of(computation);
+  if (!program.symbols.empty()) return std::nullopt;  // a loop of open length, for instance
   std::deque<ir::Memory> memories;  // a deque, because `places` points to its elements
   std::vector<ir::Placement> places;
   for (std::size_t i = 0; i < program.params.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include "core/handles.h"
 #include "ir/program.h"
+#include "schedule/operation/replace.h"
 #include "schedule/operation/scan_operation.h"
 #include "support/check.h"
 #include "support/diagnostic.h"
@@ -236,6 +237,26 @@ std::vector<PyTensor> scan(const std::string& name, const std::string& tag,
   return outputs;
 }
 
+// Returns the tensors with an axis of rows in front. `inputs` are (placeholder, tensor with rows,
+// offset); see schedule::Replacements.
+std::vector<PyTensor> with_rows(
+    const std::vector<PyTensor>& outputs, const py::object& rows,
+    const std::vector<std::tuple<PyTensor, PyTensor, std::int64_t>>& inputs) {
+  schedule::Replacements replacements;
+  replacements.rows = to_expr(rows);
+  for (const auto& [placeholder, tensor, offset] : inputs) {
+    replacements.add(placeholder.node, tensor.node);
+    const Tensor& from = placeholder.node;
+    if (offset != 0) replacements.row_offsets[{from->producer.get(), from->output}] = offset;
+  }
+  std::vector<Tensor> given;
+  for (const PyTensor& each : outputs) given.push_back(each.node);
+  std::vector<PyTensor> made;
+  for (const Tensor& each : schedule::with_replacements(given, replacements))
+    made.push_back({each});
+  return made;
+}
+
 void bind_scan(py::module_& m) {
   using schedule::ScanState;
   py::reinterpret_borrow<py::class_<PyOperation>>(m.attr("Operation"))
@@ -259,6 +280,7 @@ void bind_scan(py::module_& m) {
           [](const PyOperation& o) { return parts_of(o, "state_placeholder", &ScanState::state); },
           "The placeholders of a scan's states; an AttributeError for other operations.");
   m.def("scan", scan);
+  m.def("_with_rows", with_rows);
 }
 
 Expr value_of(const std::string& name, const py::handle& body) {

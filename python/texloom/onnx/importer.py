@@ -23,6 +23,7 @@ from ..errors import InternalError, TVMError, refuse
 from ..extents import are_known
 from ..graph.evaluation import evaluated
 from ..graph.graph import Graph
+from ..graph.loop_body import LoopBody
 from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
 from ..ops.movement import listed
@@ -37,6 +38,7 @@ from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
     Node,
+    Port,
     Quotient,
     Refusal,
     Unsupported,
@@ -44,6 +46,7 @@ from .nodes import (
     constant,
     empty,
     of_tensor,
+    reason_of,
     refuse_model,
     refuse_nodes,
 )
@@ -174,7 +177,7 @@ class Importer:
         except _LostError:
             pass
         except TVMError as error:
-            self._refuse(node, _reason(error))
+            self._refuse(node, reason_of(error))
         finally:
             self._path.pop()
         for name, value in zip(node.output, outputs, strict=False):
@@ -276,6 +279,7 @@ class Importer:
             attributes_of(node),
             self,
             partial(self._subgraph, scope),
+            partial(self._recorded, scope),
         )
         with self._reasons(node, inputs):
             with extents.collected() as conditions:
@@ -361,6 +365,23 @@ class Importer:
             inner[each.name] = value
         self._convert_nodes(graph.node, inner)
         return _none_lost([self._output(inner, each.name) for each in graph.output])
+
+    def _recorded(
+        self, outer: Scope, graph: onnx.GraphProto, inputs: Sequence[Value | Port]
+    ) -> tuple[LoopBody, list[Value]]:
+        """Convert a graph among the attributes of a node as the body of a loop."""
+        around, body = self.graph, LoopBody(self.graph)
+        self.graph = body  # type: ignore[assignment]
+        try:
+            given = [
+                each
+                if isinstance(each, Value)
+                else of_tensor(body.input(self.unique_name(name.name), *each), frozenset())
+                for name, each in zip(graph.input, inputs, strict=True)
+            ]
+            return body, self._subgraph(outer, graph, given)
+        finally:
+            self.graph = around
 
     def convert(
         self, op: str, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: int
@@ -495,10 +516,6 @@ def _open_extents(inputs: Sequence[Value | None]) -> list[str]:
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:
     """Return the canonical name of a domain: ONNX's own domain has two names."""
     return "" if each.domain == "ai.onnx" else str(each.domain)
-
-
-def _reason(error: TVMError) -> str:
-    return error.diagnostics[0].message if error.diagnostics else str(error)
 
 
 def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:

@@ -10,6 +10,7 @@
 #include "schedule/operation/extern_operation.h"
 #include "schedule/operation/order.h"
 #include "support/check.h"
+#include "support/diagnostic.h"
 
 namespace texloom::schedule {
 
@@ -25,6 +26,8 @@ class BodyRewriter {
       : replacements_(replacements), ranges_(ranges) {}
 
   void add_axis(const Expr& from, Expr to) { axes_.emplace(from, std::move(to)); }
+  // The row of the copy, if it has rows.
+  void set_row(Expr row) { row_ = std::move(row); }
 
   Expr of(const Expr& e) {
     return done_.find_or(e, [&]() -> Expr {
@@ -35,11 +38,7 @@ class BodyRewriter {
       }
       const Expr mapped = map_children(e, [&](const Expr& child) { return of(child); });
       const auto* read = as<TensorRead>(mapped);
-      if (read == nullptr) return mapped;
-      const auto found =
-          replacements_.tensors.find({read->tensor->producer.get(), read->tensor->output});
-      if (found == replacements_.tensors.end()) return mapped;
-      return make_tensor_read(found->second, read->indices, read->location);
+      return read == nullptr ? mapped : replaced(mapped, *read);
     });
   }
 
@@ -61,6 +60,20 @@ class BodyRewriter {
   }
 
  private:
+  Expr replaced(const Expr& e, const TensorRead& read) const {
+    const Replacements::Key key{read.tensor->producer.get(), read.tensor->output};
+    const auto found = replacements_.tensors.find(key);
+    if (found == replacements_.tensors.end()) return e;
+    if (found->second->shape.size() == read.indices.size())
+      return make_tensor_read(found->second, read.indices, read.location);
+    const auto offset = replacements_.row_offsets.find(key);
+    Exprs indices{offset == replacements_.row_offsets.end()
+                      ? row_
+                      : row_ + make_int(offset->second, row_->type)};
+    indices.insert(indices.end(), read.indices.begin(), read.indices.end());
+    return make_tensor_read(found->second, std::move(indices), read.location);
+  }
+
   // Whether the expression is index arithmetic on replaced symbols and numbers, with at least one
   // symbol.
   bool is_of_symbols(const Expr& e) {
@@ -82,6 +95,7 @@ class BodyRewriter {
   const Replacements& replacements_;
   const arith::Ranges& ranges_;
   Substitution axes_;
+  Expr row_;
   Rewritten done_;
   std::unordered_map<const ExprNode*, bool> of_symbols_;
 };
@@ -126,7 +140,19 @@ class Copier {
     for (size_t i = 0; i < op->types.size(); ++i) known_.add(output_of(op, i), output_of(other, i));
   }
 
+  // Whether the operation reads a tensor whose replacement has rows.
+  bool has_rows(const Operation& op) const {
+    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](const Tensor& input) {
+      const std::optional<Tensor> found = find(input);
+      return found && (*found)->shape.size() > input->shape.size();
+    });
+  }
+
   Op copy(const Operation& op) const {
+    if (!op.is_compute() && has_rows(op)) {
+      fail(op.location, Code::BadScan, "compute it by te.compute",
+           "'{}' is computed in each step, but is not a te.compute", op.name);
+    }
     switch (op.kind) {
       case OperationKind::Placeholder:
         return placeholder(op);
@@ -163,6 +189,12 @@ class Copier {
     BodyRewriter body(known_, ranges_);
     OperationFields other = op;
     other.axes = axes_like(op.axes, body);
+    if (has_rows(op)) {
+      const Expr row = make_var("row", kInt32, op.location);
+      body.set_row(row);
+      other.axes.insert(other.axes.begin(),
+                        make_iter_var(row, make_int(0), known_.rows, IterKind::Data, op.location));
+    }
     other.shape.clear();
     for (const IterVar& axis : other.axes) other.shape.push_back(axis->extent);
     other.reduce_axes = axes_like(op.reduce_axes, body);

@@ -432,18 +432,52 @@ def test_places_of_elements_that_hold(tmp_path):
     checked(tmp_path, text, feeds)
 
 
+SCANS = {
+    "sums": """s, y = Scan<num_scan_inputs = 1,
+        body = one_step (float[2] h, float[2] r) => (float[2] g, float[2] q) {
+            g = Add(h, r) q = Neg(g) }>(start, x)""",
+    "backward along another axis": """s, y = Scan<num_scan_inputs = 1, scan_input_axes = [1],
+        scan_input_directions = [1], scan_output_directions = [1], scan_output_axes = [-1],
+        body = one_step (float[2] h, float[2] r) => (float[2] g, float[2] q) {
+            g = Sub(r, h) q = Identity(g) }>(start, turned)""",
+    "products": """s, y = Scan<num_scan_inputs = 1,
+        body = one_step (float[2] h, float[2] r) => (float[2] g, float[1, 2] q) {
+            a = Unsqueeze(h, first) b = MatMul(a, turn) c = Unsqueeze(r, first) p = Relu(c)
+            e = MatMul(p, turn) q = Sub(b, e) g = Squeeze(q, first) }>(start, x)""",
+    "a loop with its number": """s, y = Loop<
+        body = one_step (int64 i, bool c, float[2] h) => (bool d, float[2] g, float q) {
+            d = Identity(c) r = Gather(x, i) k = Cast<to = 1>(i) m = Mul(r, k) g = Sub(m, h)
+            q = ReduceMax<keepdims = 0>(g) }>(steps, , start)""",
+    "a loop of two states": """s, y = Loop<
+        body = one_step (int64 i, bool c, float[2] h, float[2] k)
+            => (bool d, float[2] g, float[2] j) {
+            d = Identity(c) g = Identity(k) j = Sub(h, k) }>(steps, , start, start)""",
+}
+
+
+@STORAGES
+@pytest.mark.parametrize("name", most_at_night(SCANS, 1))
+def test_loops_whose_steps_a_run_counts(tmp_path, name, storage):
+    text = """(float[t, 2] x) => (s, y) <float[2] start = {1, 2}, float[2, 2] turn = {0, 1, -1, 0},
+        int64[1] first = {0}> {
+        turned = Transpose(x) length = Shape<end = 1>(x) steps = Squeeze(length) %s }"""
+    feeds = [{"x": numbers(t, 2)} for t in (1, 4, 9)]
+    checked(tmp_path, text % SCANS[name], feeds, storage=storage)
+
+
 STEPS = """(float[t, 2] x) => (y) { %s }"""
 REFUSED = {
     "Loop": (
         """t = Shape<end = 1>(x) n = Squeeze(t) zero = Constant<value_float = 0.0>()
         y = Loop<body = one_step (int64 i, bool c, float h) => (bool d, float g) {
-            d = Identity(c) g = Add(h, h) }>(n, , zero)""",
-        "its trip count t is open",
+            g = Add(h, h) d = Less(g, h) }>(n, , zero)""",
+        "its trip count t is open, so its condition must be a constant that is true",
     ),
     "Scan": (
-        """y = Scan<num_scan_inputs = 1, body = one_step (float[2] r) => (float[2] q) {
-            q = Neg(r) }>(x)""",
-        "its length t is open",
+        """y = Scan<num_scan_inputs = 1, body = one_step (float[2] r) => (float q) {
+            k = Constant<value_ints = [1]>() m = Add(x, r) v, i = TopK<axis = 0>(m, k)
+            q = ReduceSum<keepdims = 0>(v) }>(x)""",
+        "is computed in each step, but is not a te.compute",
     ),
     "SplitToSequence": (
         "s = SplitToSequence(x) zero = Constant<value_int = 0>() y = SequenceAt(s, zero)",

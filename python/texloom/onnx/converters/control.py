@@ -1,4 +1,7 @@
-"""Control flow, resolved while a model is imported: branches are chosen, loops unrolled."""
+"""Control flow.
+
+While a model is imported, branches are chosen, and loops of a known length are unrolled.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...graph.loop_body import Walk
 from ..nodes import Node, Value, constant
+from .open_loops import open_loop, open_scan
 from .registry import converts
 
 _MOST_STEPS = 1000
@@ -35,13 +40,16 @@ def _with_axis(node: Node, value: Value, axis: int) -> Value:
 
 @converts("Loop")
 def unroll_loop(node: Node) -> Sequence[Value]:
-    """Convert the body once for each step; the trip count and the conditions must be constants."""
+    """Convert the body once for each step; the conditions must be constants.
+
+    A loop whose trip count is known only at a run becomes a recurrence.
+    """
     body = node.attributes["body"]
     most = node.ints(0)[0] if node.has(0) else None
-    if most is not None and not isinstance(most, int):
-        node.refuse(f"its trip count {most} is open: {_UNROLLED}, so the count must be a number")
     goes_on = bool(node.known(1).reshape(-1)[0]) if node.has(1) else True
     carried = [node.value(i) for i in range(2, len(node.inputs))]
+    if most is not None and not isinstance(most, int) and goes_on:
+        return open_loop(node, most, carried)
     scanned: list[list[Value]] = [[] for _ in range(len(body.output) - 1 - len(carried))]
     step = 0
     while goes_on and (most is None or step < most):
@@ -63,7 +71,10 @@ def unroll_loop(node: Node) -> Sequence[Value]:
 
 @converts("Scan")
 def unroll_scan(node: Node) -> Sequence[Value]:
-    """Convert the body once for each element of the scanned inputs."""
+    """Convert the body once for each element of the scanned inputs.
+
+    A scan whose length is known only at a run becomes a recurrence.
+    """
     if node.version < 9:
         node.refuse("the batches of Scan before version 9 are not supported")
     body = node.attributes["body"]
@@ -77,7 +88,9 @@ def unroll_scan(node: Node) -> Sequence[Value]:
     axes = [axis % value.rank for axis, value in zip(axes, scanned, strict=True)]
     steps = scanned[0].shape[axes[0]]
     if not isinstance(steps, int):
-        node.refuse(f"its length {steps} is open: {_UNROLLED}, so the length must be a number")
+        walks = [Walk(a, bool(b)) for a, b in zip(axes, reversed_inputs, strict=True)]
+        written = _written(node, outputs)
+        return open_scan(node, steps, carried, list(zip(scanned, walks, strict=True)), written)
     if steps > _MOST_STEPS:
         node.refuse(f"the scan takes {steps} steps, more than {_MOST_STEPS}: {_UNROLLED}")
     made: list[list[Value]] = [[] for _ in range(outputs)]
@@ -93,11 +106,16 @@ def unroll_scan(node: Node) -> Sequence[Value]:
     return [*carried, *_scan_outputs(node, made)]
 
 
+def _written(node: Node, outputs: int) -> list[tuple[int, bool]]:
+    """Return the axis of each output along which a scan goes, and whether it goes backward."""
+    axes = node.attributes.get("scan_output_axes", [0] * outputs)
+    backward = node.attributes.get("scan_output_directions", [0] * outputs)
+    return [(axis, bool(each)) for axis, each in zip(axes, backward, strict=True)]
+
+
 def _scan_outputs(node: Node, made: Sequence[list[Value]]) -> list[Value]:
-    axes = node.attributes.get("scan_output_axes", [0] * len(made))
-    backward = node.attributes.get("scan_output_directions", [0] * len(made))
     results = []
-    for rows, axis, is_backward in zip(made, axes, backward, strict=True):
+    for rows, (axis, is_backward) in zip(made, _written(node, len(made)), strict=True):
         ordered = rows[::-1] if is_backward else rows
         results.append(_stacked(node, ordered, axis % (ordered[0].rank + 1)))
     return results

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from .errors import NOT_SUPPORTED, NeedsValues, Refusal, Unsupported, refuse_model, refuse_nodes
-from .node import Node
+from .errors import (
+    NOT_SUPPORTED,
+    NeedsValues,
+    Refusal,
+    Unsupported,
+    reason_of,
+    refuse_model,
+    refuse_nodes,
+)
+from .node import Node, Port
 from .values import ABSENT, Quotient, Value, constant, empty, of_sizes, of_tensor, sequence
 
 __all__ = [
@@ -11,6 +19,7 @@ __all__ = [
     "ABSENT",
     "NeedsValues",
     "Node",
+    "Port",
     "Quotient",
     "Refusal",
     "Unsupported",
@@ -19,6 +28,7 @@ __all__ = [
     "empty",
     "of_sizes",
     "of_tensor",
+    "reason_of",
     "refuse_model",
     "refuse_nodes",
     "sequence",

@@ -58,6 +58,11 @@ class NeedsValues(Exception):
         self.inputs = inputs
 
 
+def reason_of(error: TVMError) -> str:
+    """Return what an error says, without its place and its help."""
+    return error.diagnostics[0].message if error.diagnostics else str(error)
+
+
 def refuse_model(message: str, help_text: str) -> NoReturn:
     """Raise :class:`Unsupported` as the diagnostic TL3043."""
     refuse("BadModel", message, help_text, Unsupported)
@@ -92,4 +97,5 @@ def refuse_nodes(refusals: Sequence[Refusal]) -> NoReturn:
         raise
 
 
-__all__ = ["NOT_SUPPORTED", "NeedsValues", "Refusal", "Unsupported", "refuse_model", "refuse_nodes"]
+__all__ = ["NOT_SUPPORTED", "NeedsValues", "Refusal", "Unsupported", "reason_of", "refuse_model"]
+__all__ += ["refuse_nodes"]

@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._core import Tensor
+from ...extents import Extent
+from ...graph.loop_body import LoopBody
+from ...graph.tensor import GraphTensor
 from .errors import NeedsValues, Unsupported
 from .values import Value, constant
 
@@ -27,6 +30,10 @@ class Emitter(Protocol):
         """Add an operator named after the node, followed by `part`; return its outputs."""
         ...
 
+    def tensor_of(self, value: Value) -> GraphTensor:
+        """Return the graph's tensor of a value; a constant is added to the graph."""
+        ...
+
     def convert(
         self, op: str, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: int
     ) -> list[Value]:
@@ -36,6 +43,12 @@ class Emitter(Protocol):
 
 Subgraph = Callable[[Any, Sequence[Value]], list[Value]]
 """Converts the nodes of a graph among a node's attributes, given its inputs."""
+
+Port = tuple[tuple[Extent, ...], str]
+"""The shape and the dtype of a tensor that each step of a loop gives to its body."""
+
+Recorded = Callable[[Any, "Sequence[Value | Port]"], "tuple[LoopBody, list[Value]]"]
+"""Converts the nodes of a graph among a node's attributes to the body of a loop."""
 
 
 class Node:
@@ -59,6 +72,9 @@ class Node:
     subgraph : callable
         ``subgraph(graph, inputs)`` converts the nodes of a graph among the attributes, in which the
         names around the node are visible; it returns the outputs of the graph.
+    recorded : callable
+        ``recorded(graph, inputs)`` converts such a graph to the body of a loop, and returns this
+        body and the outputs of the graph. Inputs are values, or shapes and dtypes.
     """
 
     def __init__(
@@ -71,6 +87,7 @@ class Node:
         attributes: dict[str, Any],
         emitter: Emitter,
         subgraph: Subgraph,
+        recorded: Recorded,
     ) -> None:
         self.op = op
         self.name = name
@@ -80,6 +97,7 @@ class Node:
         self.attributes = attributes
         self._emitter = emitter
         self.subgraph = subgraph
+        self.recorded = recorded
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""
@@ -209,9 +227,13 @@ class Node:
         """Like :meth:`convert`, for an operator of several outputs."""
         return self._emitter.convert(op, inputs, attributes, outputs)
 
+    def tensor(self, value: Value) -> GraphTensor:
+        """Return the graph's tensor of a value; a constant is added to the graph."""
+        return self._emitter.tensor_of(value)
+
     def constant(self, array: Any, dtype: str | None = None) -> Value:
         """Return a constant value."""
         return constant(np.asarray(array, dtype))
 
 
-__all__ = ["Emitter", "Node"]
+__all__ = ["Emitter", "Node", "Port"]
