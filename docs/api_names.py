@@ -126,6 +126,7 @@ INTERNAL = (
     "texloom.graph.graph",
     "texloom.graph.graph_passes",
     "texloom.graph.kernel_library",
+    "texloom.graph.loop_body",
     "texloom.graph.node_functions",
     "texloom.graph.precision",
     "texloom.graph.progress",

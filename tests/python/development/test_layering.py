@@ -222,5 +222,7 @@ def test_full_folder(tmp_path):
     assert [m.split(" holds ")[0] for m in layering.check(tmp_path)] == ["src/ir/text"]
 
 
+@pytest.mark.nightly
 def test_this_tree():
+    """`./dev test` checks the tree before it runs the tests."""
     assert layering.check(layering.ROOT) == []

@@ -115,7 +115,13 @@ def generator():
 GENERATOR = generator()
 
 
-@pytest.mark.parametrize("page", GENERATOR.PAGES)
+# errors.md has every message as users get it, which takes as long as a hundred other tests.
+LONG = {"errors.md": pytest.mark.nightly}
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=LONG.get(page, ())) for page in GENERATOR.PAGES]
+)
 def test_generated_pages_are_up_to_date(page):
     if page == "errors.md" and not has_pocl():
         pytest.skip("the page shows what comes of two devices, as which PoCL alone shows one")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...extents import Extent, are_known, at_least, is_at_most, plain, quotient
 from ...ops import resize as ops
+from ...ops.resize.open_tables import TRANSFORMATIONS_OF_QUOTIENTS
 from ...ops.resize.tables import ROUNDINGS, TRANSFORMATIONS, Real
 from ..nodes import Node, Quotient, Value, empty
 from .axes import normal_axes
@@ -278,7 +279,7 @@ def _by_open_tables(
 def _check_open(node: Node, axes: dict[int, ops.Axis], sampling: ops.Sampling) -> None:
     """Refuse what tables that a run computes do not support."""
     name = sampling.transformation
-    if name not in ops.TRANSFORMATIONS_OF_QUOTIENTS:
+    if name not in TRANSFORMATIONS_OF_QUOTIENTS:
         node.refuse(
             f"an axis is open, but coordinate_transformation_mode {name} needs to know its extent"
         )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from .grid_sampling import affine_grid, grid_sample
-from .open_tables import TRANSFORMATIONS_OF_QUOTIENTS, open_table
+from .open_tables import open_table
 from .regions import max_roi_pool, roi_align
 from .resizing import fill_outside, interpolate, interpolate_open, repeat, take_positions
 from .tables import Axis, Phases, Sampling, Table, parts_of, phases, table
 
 __all__ = [
-    "TRANSFORMATIONS_OF_QUOTIENTS",
     "Axis",
     "Phases",
     "Sampling",

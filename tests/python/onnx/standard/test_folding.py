@@ -119,6 +119,7 @@ def test_a_shape_may_follow_from_constants():
     np.testing.assert_array_equal(made["rows"], array[[[1, 3]]])
 
 
+@pytest.mark.nightly
 def test_what_takes_too_long_is_left_to_run():
     """A product of 16 million steps is not folded: the graph computes it in a kernel."""
     a = np.ones((256, 256), "float32")
