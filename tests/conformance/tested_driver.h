@@ -15,6 +15,7 @@
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/driver.h"
 #include "support/status.h"
+#include "tests/conformance/application.h"
 
 namespace texloom::hal::conformance {
 
@@ -48,6 +49,10 @@ struct TestedDriver {
   // Makes a native command that sets the first `bytes` bytes of the first memory; null for a driver
   // without native commands.
   EncodeNative (*native_fill)(std::uint64_t bytes, std::byte value) = nullptr;
+
+  // Makes an application that shares its objects with the driver (application.h); null for a driver
+  // without an API.
+  std::unique_ptr<Application> (*make_application)(Device& device) = nullptr;
 
   // Whether a device allocates exactly up to DeviceLimits::global_memory_bytes, and tests may use
   // all of it.

@@ -331,7 +331,7 @@ FAULTS = (
     Fault(
         "a queue has no residency set",
         QUEUE,
-        "    context->residency_set().add_to(queue.get());\n",
+        "  context->residency_set().add_to(queue.get());\n",
         "",
     ),
     Fault(

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -81,6 +82,16 @@ class Allocator {
   Result<std::shared_ptr<Texture>> create_view(const std::shared_ptr<Buffer>& buffer,
                                                const TextureViewDesc& desc);
 
+  // Makes a buffer or a texture of an object of the application, without a copy: a cl_mem of the
+  // device's context, or an id<MTLBuffer> or id<MTLTexture> of the same id<MTLDevice>. It must be a
+  // valid object, which the result keeps alive. An object that is wrapped twice is the same buffer
+  // or texture as long as that exists. Commands of the application and of the device are in order
+  // if both use one queue (Queue). The memory counts as imported; it cannot be mapped.
+  // InvalidArgument: null, an object of another kind, context or device, or one that kernels cannot
+  // use. Unimplemented: the driver has no such objects.
+  Result<std::shared_ptr<Buffer>> wrap_buffer(void* memory);
+  Result<std::shared_ptr<Texture>> wrap_texture(void* image);
+
   MemoryStatistics statistics() const { return counter_->statistics(); }
 
   // Registers a listener. When memory is short, listeners are called in the order in which they
@@ -101,8 +112,15 @@ class Allocator {
   virtual Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
                                                 const TextureDesc& desc);
 
+  virtual Result<std::shared_ptr<Buffer>> wrap_native_buffer(void* memory);
+  virtual Result<std::shared_ptr<Texture>> wrap_native_texture(void* image);
+
   template <typename Made, typename Desc>
   Result<std::shared_ptr<Made>> allocate_within_budget(const Desc& desc, std::uint64_t bytes);
+  template <typename Made>
+  using Wrapped = std::map<void*, std::weak_ptr<Made>>;  // by the application's object
+  template <typename Made, typename Make>
+  Result<std::shared_ptr<Made>> wrap_once(Wrapped<Made>& wrapped, void* object, Make make);
   template <typename Make>
   auto retry(Make make) -> decltype(make());
   std::vector<std::weak_ptr<PressureListener>> listeners();
@@ -114,6 +132,9 @@ class Allocator {
   std::shared_ptr<MemoryBudget> budget_;
   std::mutex mutex_;
   std::vector<std::weak_ptr<PressureListener>> listeners_;  // under mutex_
+  std::mutex wrapping_;
+  Wrapped<Buffer> wrapped_buffers_;    // under wrapping_
+  Wrapped<Texture> wrapped_textures_;  // under wrapping_
 };
 
 }  // namespace texloom::hal

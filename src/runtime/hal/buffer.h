@@ -24,6 +24,8 @@ struct BufferDesc {
   std::uint64_t bytes = 0;
   BufferUsage usage = BufferUsage::All;
   MemoryKind memory = MemoryKind::Device;
+  Access kernels =
+      Access::ReadWrite;  // what kernels may do; less only for memory of an application
   bool operator==(const BufferDesc&) const = default;
 };
 

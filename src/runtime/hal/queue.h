@@ -60,6 +60,9 @@ class QueueBackend {
 
   virtual ~QueueBackend() = default;
 
+  // Whether an application gives commands of its own to the same native queue; always the same.
+  virtual bool is_shared() const { return false; }
+
   // Submits a batch to the device, to run after all earlier batches, without waiting for the batch.
   // After an error, none of the batch's commands is executing.
   virtual Result<std::unique_ptr<Work>> start(const Batch& batch) = 0;
@@ -87,6 +90,12 @@ class QueueBackend {
 // Waiting for a point that an earlier submission of this queue signals costs nothing, because the
 // queue is in order. The device itself waits for a point that other work of the device signals, if
 // the driver supports it (QueueBackend::can_wait).
+//
+// A queue over an application's own native queue (Driver::open_native) is in one order with the
+// application's commands: those enqueued before a submission come before it, and those enqueued
+// after submit() has returned come after it. So submit() itself gives the commands to the native
+// queue, and waits for host calls before them. Only a submission that waits for a semaphore, and
+// what follows it, is given to the native queue later: order it by a semaphore.
 //
 // Releasing the last handle waits for the work that was started, because readbacks write the
 // caller's memory; submissions that still wait for semaphores fail. If the last handle is released

@@ -150,7 +150,8 @@ const Registration kMetal(
      .kernels = kernels,
      .broken = broken,
      .broken_says = "undeclared_name",
-     .native_fill = native_fill});
+     .native_fill = native_fill,
+     .make_application = make_metal_application});
 
 }  // namespace
 }  // namespace texloom::hal::conformance

@@ -125,6 +125,7 @@ const Registration kOpenCl(
      .broken = broken,
      .broken_says = "undeclared_name",
      .native_fill = opencl_fill,
+     .make_application = make_opencl_application,
      .exclusions = {{.test = "Dispatches.OfAKernelThatTakesItsTime",
                      .device = "llvmpipe",
                      .reason = "llvmpipe leaves any loop after 65,535 "

@@ -8,6 +8,7 @@
 #include "runtime/drivers/opencl/memory/map_queue.h"
 #include "runtime/drivers/opencl/memory/memory.h"
 #include "runtime/drivers/opencl/platform/context.h"
+#include "runtime/drivers/opencl/platform/native_device.h"
 #include "runtime/drivers/opencl/platform/platform.h"
 #include "runtime/hal/internal/devices/api_device.h"
 
@@ -43,10 +44,14 @@ Result<std::shared_ptr<Driver>> create_driver(std::shared_ptr<const Api> api,
   }
   return std::shared_ptr<Driver>(std::make_shared<OpenClDriver>(
       "opencl", std::move(devices),
-      [api = std::move(api), binary_cache = options.binary_cache,
-       scratch_bytes = options.scratch_bytes](const PlatformDevice& device,
-                                              const DeviceOptions& own) {
-        return Context::create(api, device, binary_cache, own.profile, scratch_bytes);
+      [api, binary_cache = options.binary_cache, scratch_bytes = options.scratch_bytes](
+          const PlatformDevice& device, const DeviceOptions& own, const NativeDevice& objects) {
+        return Context::create(api, device, static_cast<cl_context>(objects.context), binary_cache,
+                               own.profile, scratch_bytes);
+      },
+      [api](std::span<const PlatformDevice> listed, const NativeDevice& objects,
+            const DeviceOptions& own) {
+        return check_native_device(*api, listed, objects, own.profile != nullptr);
       }));
 }
 

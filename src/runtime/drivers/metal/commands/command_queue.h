@@ -26,14 +26,23 @@ class MetalCommandQueue final : public QueueBackend {
   static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context,
                                                       std::shared_ptr<TransferKernels> kernels);
 
+  // `queue` is the application's id<MTLCommandQueue>; it has passed check_native_device().
+  static Result<std::unique_ptr<QueueBackend>> share(std::shared_ptr<const Context> context,
+                                                     std::shared_ptr<TransferKernels> kernels,
+                                                     void* queue);
+
   Result<std::unique_ptr<Work>> start(const Batch& batch) override;
   bool can_wait(const TimelinePoint& point) const override;
+  bool is_shared() const override { return is_shared_; }
   std::unique_ptr<Scope> enter() override;
 
  private:
   MetalCommandQueue(std::shared_ptr<const Context> context,
                     std::shared_ptr<TransferKernels> kernels, Handle<MetalQueue> queue,
-                    Passes passes);
+                    Passes passes, bool is_shared);
+  static Result<std::unique_ptr<QueueBackend>> make(std::shared_ptr<const Context> context,
+                                                    std::shared_ptr<TransferKernels> kernels,
+                                                    Handle<MetalQueue> queue, bool is_shared);
   struct Encoding;
 
   Status encode_commands(const Batch& batch, Encoding& encoding);
@@ -46,6 +55,7 @@ class MetalCommandQueue final : public QueueBackend {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<TransferKernels> kernels_;
   Handle<MetalQueue> queue_;
+  bool is_shared_;
   Passes passes_;
   Encoder encoder_;
   std::shared_ptr<QueueMemory> memory_;

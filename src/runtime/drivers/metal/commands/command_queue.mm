@@ -19,10 +19,11 @@ constexpr NSUInteger kMostCommandBuffers = 1024;
 
 MetalCommandQueue::MetalCommandQueue(std::shared_ptr<const Context> context,
                                      std::shared_ptr<TransferKernels> kernels,
-                                     Handle<MetalQueue> queue, Passes passes)
+                                     Handle<MetalQueue> queue, Passes passes, bool is_shared)
     : context_(std::move(context)),
       kernels_(std::move(kernels)),
       queue_(std::move(queue)),
+      is_shared_(is_shared),
       passes_(std::move(passes)),
       encoder_(*context_, queue_.get(), *kernels_, passes_),
       memory_(std::make_shared<QueueMemory>(*context_)) {
@@ -36,11 +37,25 @@ Result<std::unique_ptr<QueueBackend>> MetalCommandQueue::create(
     Handle<MetalQueue> queue = adopt<MetalQueue>(
         [objc(context->device()) newCommandQueueWithMaxCommandBufferCount:kMostCommandBuffers]);
     if (!queue) return to_error(nil, "newCommandQueueWithMaxCommandBufferCount");
-    context->residency_set().add_to(queue.get());
-    TL_ASSIGN_OR_RETURN(Passes passes, Passes::create(*context, queue.get()));
-    return std::unique_ptr<QueueBackend>(new MetalCommandQueue(
-        std::move(context), std::move(kernels), std::move(queue), std::move(passes)));
+    return make(std::move(context), std::move(kernels), std::move(queue), false);
   }
+}
+
+Result<std::unique_ptr<QueueBackend>> MetalCommandQueue::share(
+    std::shared_ptr<const Context> context, std::shared_ptr<TransferKernels> kernels, void* queue) {
+  @autoreleasepool {
+    return make(std::move(context), std::move(kernels),
+                Handle<MetalQueue>::share(static_cast<MetalQueue*>(queue)), true);
+  }
+}
+
+Result<std::unique_ptr<QueueBackend>> MetalCommandQueue::make(
+    std::shared_ptr<const Context> context, std::shared_ptr<TransferKernels> kernels,
+    Handle<MetalQueue> queue, bool is_shared) {
+  context->residency_set().add_to(queue.get());
+  TL_ASSIGN_OR_RETURN(Passes passes, Passes::create(*context, queue.get()));
+  return std::unique_ptr<QueueBackend>(new MetalCommandQueue(
+      std::move(context), std::move(kernels), std::move(queue), std::move(passes), is_shared));
 }
 
 std::unique_ptr<QueueBackend::Scope> MetalCommandQueue::enter() { return enter_pool(); }

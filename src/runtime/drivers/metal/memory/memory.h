@@ -29,6 +29,10 @@ class MetalBuffer final : public Buffer {
                                                 std::shared_ptr<MapQueue> map_queue,
                                                 const BufferDesc& desc, std::byte* imported);
 
+  // `memory` is the application's id<MTLBuffer>.
+  static Result<std::shared_ptr<Buffer>> wrap(std::shared_ptr<const Context> context,
+                                              std::shared_ptr<MapQueue> map_queue, void* memory);
+
   MetalMemory* get() const { return memory_.get(); }
 
   // Whether textures are or were views over the buffer, so that kernels reach it by several
@@ -62,6 +66,9 @@ class MetalTexture final : public Texture {
   static Result<std::shared_ptr<Texture>> create_view(std::shared_ptr<const Context> context,
                                                       const TextureBacking& backing,
                                                       const TextureDesc& desc);
+
+  // `image` is the application's id<MTLTexture>.
+  static Result<std::shared_ptr<Texture>> wrap(std::shared_ptr<const Context> context, void* image);
 
   MetalImage* get() const { return image_.get(); }
 

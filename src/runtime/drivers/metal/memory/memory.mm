@@ -2,6 +2,7 @@
 
 #include "runtime/drivers/metal/api/native.h"
 #include "runtime/drivers/metal/api/objects.h"
+#include "runtime/drivers/metal/memory/native_memory.h"
 #include "runtime/drivers/metal/platform/pixel_format.h"
 #include "support/byte_text.h"
 
@@ -93,6 +94,16 @@ Result<std::shared_ptr<Buffer>> MetalBuffer::create(std::shared_ptr<const Contex
   }
 }
 
+// The application keeps its memory resident, as it likes.
+Result<std::shared_ptr<Buffer>> MetalBuffer::wrap(std::shared_ptr<const Context> context,
+                                                  std::shared_ptr<MapQueue> map_queue,
+                                                  void* memory) {
+  TL_ASSIGN_OR_RETURN(const BufferDesc desc, describe_buffer(*context, memory));
+  return std::shared_ptr<Buffer>(
+      new MetalBuffer(std::move(context), std::move(map_queue), desc,
+                      Handle<MetalMemory>::share(static_cast<MetalMemory*>(memory)), SetMember()));
+}
+
 Result<std::byte*> MetalBuffer::map_memory(std::uint64_t offset, std::uint64_t bytes,
                                            Access access) {
   @autoreleasepool {
@@ -179,6 +190,14 @@ Result<std::shared_ptr<Texture>> MetalTexture::create(std::shared_ptr<const Cont
     return std::shared_ptr<Texture>(
         new MetalTexture(std::move(context), desc, std::move(image), std::move(member)));
   }
+}
+
+Result<std::shared_ptr<Texture>> MetalTexture::wrap(std::shared_ptr<const Context> context,
+                                                    void* image) {
+  TL_ASSIGN_OR_RETURN(const TextureDesc desc, describe_texture(*context, image));
+  return std::shared_ptr<Texture>(
+      new MetalTexture(std::move(context), desc,
+                       Handle<MetalImage>::share(static_cast<MetalImage*>(image)), SetMember()));
 }
 
 // Metal's texture retains its buffer.

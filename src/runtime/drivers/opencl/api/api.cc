@@ -20,6 +20,7 @@ Result<std::shared_ptr<const Api>> read_functions(void* library, const std::stri
                       "install ocl-icd-libopencl1)",                                         \
                       path, #name);
   TL_OPENCL_FUNCTIONS(TL_OPENCL_FIND)
+  TL_OPENCL_SHARING_FUNCTIONS(TL_OPENCL_FIND)
 #undef TL_OPENCL_FIND
 #define TL_OPENCL_FIND(name) find_function(library, #name, api->name);
   TL_OPENCL_2_FUNCTIONS(TL_OPENCL_FIND)

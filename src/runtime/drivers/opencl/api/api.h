@@ -14,7 +14,7 @@
 
 #include "support/status.h"
 
-// Every function of version 1.2 that the driver calls.
+// Every function of version 1.2 that the driver calls for its own objects.
 #define TL_OPENCL_FUNCTIONS(X)   \
   X(clGetPlatformIDs)            \
   X(clGetPlatformInfo)           \
@@ -61,6 +61,16 @@
   X(clEnqueueMarkerWithWaitList) \
   X(clEnqueueBarrierWithWaitList)
 
+// Functions of version 1.2 for objects of an application.
+#define TL_OPENCL_SHARING_FUNCTIONS(X) \
+  X(clGetContextInfo)                  \
+  X(clRetainContext)                   \
+  X(clGetCommandQueueInfo)             \
+  X(clRetainCommandQueue)              \
+  X(clGetMemObjectInfo)                \
+  X(clGetImageInfo)                    \
+  X(clRetainMemObject)
+
 // Functions of version 2.0, null if the loader is older.
 #define TL_OPENCL_2_FUNCTIONS(X) \
   X(clSVMAlloc)                  \
@@ -74,6 +84,7 @@ namespace texloom::hal::opencl {
 struct Api {
 #define TL_OPENCL_MEMBER(name) decltype(&::name) name = nullptr;
   TL_OPENCL_FUNCTIONS(TL_OPENCL_MEMBER)
+  TL_OPENCL_SHARING_FUNCTIONS(TL_OPENCL_MEMBER)
   TL_OPENCL_2_FUNCTIONS(TL_OPENCL_MEMBER)
 #undef TL_OPENCL_MEMBER
 };

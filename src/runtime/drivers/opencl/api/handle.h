@@ -2,9 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "runtime/drivers/opencl/api/api.h"
+#include "runtime/drivers/opencl/api/error.h"
+#include "support/status.h"
 
 namespace texloom::hal::opencl {
 
@@ -14,6 +17,13 @@ class Handle {
  public:
   Handle() = default;
   Handle(std::shared_ptr<const Api> api, Object object) : api_(std::move(api)), object_(object) {}
+  // Adds a reference to an application's object.
+  template <auto Api::* Retain>
+  static Result<Handle> retain(std::shared_ptr<const Api> api, Object object,
+                               std::string_view call) {
+    TL_RETURN_IF_ERROR(to_status(((*api).*Retain)(object), call));
+    return Handle(std::move(api), object);
+  }
   Handle(Handle&& other) noexcept
       : api_(std::move(other.api_)), object_(std::exchange(other.object_, nullptr)) {}
   Handle& operator=(Handle&& other) noexcept {

@@ -47,10 +47,12 @@ class OpenClWork final : public QueueBackend::Work {
 }  // namespace
 
 OpenClQueue::OpenClQueue(std::shared_ptr<const Context> context,
-                         std::shared_ptr<TransferKernels> kernels, QueueHandle queue)
+                         std::shared_ptr<TransferKernels> kernels, QueueHandle queue,
+                         bool is_shared)
     : context_(std::move(context)),
       kernels_(std::move(kernels)),
       queue_(std::move(queue)),
+      is_shared_(is_shared),
       scratch_(context_->scratch_bytes()) {
   if (Profile* profile = context_->profile())
     track_ = profile->add_device_track(context_->info()->name);
@@ -66,7 +68,18 @@ Result<std::unique_ptr<QueueBackend>> OpenClQueue::create(
       context->api().clCreateCommandQueue(context->get(), context->device(), properties, &code));
   TL_RETURN_IF_ERROR(check_made(code, queue.get(), "clCreateCommandQueue"));
   return std::unique_ptr<QueueBackend>(
-      new OpenClQueue(std::move(context), std::move(kernels), std::move(queue)));
+      new OpenClQueue(std::move(context), std::move(kernels), std::move(queue), false));
+}
+
+Result<std::unique_ptr<QueueBackend>> OpenClQueue::share(std::shared_ptr<const Context> context,
+                                                         std::shared_ptr<TransferKernels> kernels,
+                                                         void* queue) {
+  TL_ASSIGN_OR_RETURN(
+      QueueHandle handle,
+      QueueHandle::retain<&Api::clRetainCommandQueue>(
+          context->shared_api(), static_cast<cl_command_queue>(queue), "clRetainCommandQueue"));
+  return std::unique_ptr<QueueBackend>(
+      new OpenClQueue(std::move(context), std::move(kernels), std::move(handle), true));
 }
 
 Result<std::unique_ptr<QueueBackend::Work>> OpenClQueue::start(const Batch& batch) {

@@ -21,12 +21,18 @@ class OpenClQueue final : public QueueBackend {
   static Result<std::unique_ptr<QueueBackend>> create(std::shared_ptr<const Context> context,
                                                       std::shared_ptr<TransferKernels> kernels);
 
+  // `queue` is the application's; it has passed check_native_device().
+  static Result<std::unique_ptr<QueueBackend>> share(std::shared_ptr<const Context> context,
+                                                     std::shared_ptr<TransferKernels> kernels,
+                                                     void* queue);
+
   Result<std::unique_ptr<Work>> start(const Batch& batch) override;
   bool can_wait(const TimelinePoint& point) const override;
+  bool is_shared() const override { return is_shared_; }
 
  private:
   OpenClQueue(std::shared_ptr<const Context> context, std::shared_ptr<TransferKernels> kernels,
-              QueueHandle queue);
+              QueueHandle queue, bool is_shared);
   Status wait_natively(std::span<const TimelinePoint> points);
   Status encode_and_flush(const Batch& batch, Enqueued& enqueued);
   void signal_natively(std::span<const TimelinePoint> points, const Enqueued& enqueued);
@@ -34,6 +40,7 @@ class OpenClQueue final : public QueueBackend {
   std::shared_ptr<const Context> context_;
   std::shared_ptr<TransferKernels> kernels_;
   QueueHandle queue_;
+  bool is_shared_;
   Scratch scratch_;
   std::uint32_t track_ = 0;  // in the context's profile, if there is one
 };

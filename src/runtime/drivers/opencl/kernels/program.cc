@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "runtime/drivers/opencl/api/error.h"
 #include "runtime/drivers/opencl/kernels/builtin_declarations.h"
@@ -189,17 +190,38 @@ Result<Program> load(const Context& context, BinaryCache* cache, const BinaryKey
   return make_program(context, code, options, entry_points);
 }
 
+// Returns the devices of the program: those of its context. Only an application's context may have
+// several.
+std::vector<cl_device_id> devices_of(const Context& context, cl_program program) {
+  if (!context.is_shared()) return {context.device()};
+  cl_uint count = 0;
+  if (context.api().clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count,
+                                     nullptr) != CL_SUCCESS)
+    return {};
+  std::vector<cl_device_id> devices(count);
+  if (context.api().clGetProgramInfo(program, CL_PROGRAM_DEVICES, count * sizeof(cl_device_id),
+                                     devices.data(), nullptr) != CL_SUCCESS)
+    return {};
+  return devices;
+}
+
 // Returns the program's binary; empty if the driver provides none.
 std::string binary_of(const Context& context, cl_program program) {
   const Api& api = context.api();
-  std::size_t size = 0;
-  if (api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr) !=
-      CL_SUCCESS)
+  const std::vector<cl_device_id> devices = devices_of(context, program);
+  const auto own = std::ranges::find(devices, context.device());
+  if (own == devices.end()) return {};
+  const auto place = static_cast<std::size_t>(own - devices.begin());
+  std::vector<std::size_t> sizes(devices.size());
+  if (api.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof sizes[0],
+                           sizes.data(), nullptr) != CL_SUCCESS)
     return {};
-  std::string binary(size, '\0');
-  auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
-  if (size == 0 || api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof bytes, &bytes,
-                                        nullptr) != CL_SUCCESS)
+  std::string binary(sizes[place], '\0');
+  std::vector<unsigned char*> places(devices.size());  // null: not wanted
+  places[place] = reinterpret_cast<unsigned char*>(binary.data());
+  if (binary.empty() ||
+      api.clGetProgramInfo(program, CL_PROGRAM_BINARIES, places.size() * sizeof places[0],
+                           places.data(), nullptr) != CL_SUCCESS)
     return {};
   return binary;
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/drivers/opencl/api/error.h"
 #include "runtime/drivers/opencl/api/native.h"
+#include "runtime/drivers/opencl/memory/native_memory.h"
 #include "support/byte_text.h"
 
 namespace texloom::hal::opencl {
@@ -24,9 +25,9 @@ Result<MemoryHandle> create_part(const Context& context, cl_mem buffer, std::uin
                                  std::uint64_t bytes) {
   const cl_buffer_region region = {offset, bytes};
   cl_int code = CL_SUCCESS;
-  MemoryHandle memory(context.shared_api(),
-                      context.api().clCreateSubBuffer(
-                          buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+  MemoryHandle memory(
+      context.shared_api(),
+      context.api().clCreateSubBuffer(buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
   TL_RETURN_IF_ERROR(check_made(code, memory.get(), "clCreateSubBuffer"));
   return memory;
 }
@@ -83,6 +84,23 @@ Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Conte
   TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_memory(*context, desc.bytes, flags, imported));
   return std::shared_ptr<Buffer>(new OpenClBuffer(std::move(context), std::move(map_queue), desc,
                                                   std::move(addressed), std::move(memory)));
+}
+
+Result<std::shared_ptr<Buffer>> OpenClBuffer::wrap(std::shared_ptr<const Context> context,
+                                                   std::shared_ptr<MapQueue> map_queue,
+                                                   void* memory) {
+  const auto object = static_cast<cl_mem>(memory);
+  TL_ASSIGN_OR_RETURN(const NativeBuffer native, describe_buffer(*context, object));
+  TL_ASSIGN_OR_RETURN(MemoryHandle handle, retain(*context, object));
+  MemoryHandle whole;
+  if (native.whole != nullptr) {
+    TL_ASSIGN_OR_RETURN(whole, retain(*context, native.whole));
+  }
+  std::shared_ptr<OpenClBuffer> buffer(new OpenClBuffer(
+      std::move(context), std::move(map_queue), native.desc, AddressedMemory(), std::move(handle)));
+  buffer->whole_ = std::move(whole);
+  buffer->base_ = native.offset;
+  return std::shared_ptr<Buffer>(std::move(buffer));
 }
 
 // Managed memory has a copy in host memory while it is mapped, which only the four functions below
@@ -147,6 +165,14 @@ Result<std::shared_ptr<Texture>> OpenClTexture::create(std::shared_ptr<const Con
                                                        const TextureDesc& desc) {
   TL_ASSIGN_OR_RETURN(MemoryHandle memory, create_image(*context, desc, nullptr, 0));
   return std::shared_ptr<Texture>(new OpenClTexture(std::move(context), desc, std::move(memory)));
+}
+
+Result<std::shared_ptr<Texture>> OpenClTexture::wrap(std::shared_ptr<const Context> context,
+                                                     void* image) {
+  const auto object = static_cast<cl_mem>(image);
+  TL_ASSIGN_OR_RETURN(const TextureDesc desc, describe_image(*context, object));
+  TL_ASSIGN_OR_RETURN(MemoryHandle handle, retain(*context, object));
+  return std::shared_ptr<Texture>(new OpenClTexture(std::move(context), desc, std::move(handle)));
 }
 
 // OpenCL's reference counts keep the part alive for the image, and the buffer for the part.

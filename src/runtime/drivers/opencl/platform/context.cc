@@ -43,17 +43,33 @@ cl_image_format image_format(TexelFormat format) {
   return {CL_RGBA, channel()};
 }
 
-Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api> api,
-                                                       const PlatformDevice& device,
-                                                       std::shared_ptr<BinaryCache> binary_cache,
-                                                       std::shared_ptr<Profile> profile,
-                                                       std::uint64_t scratch_bytes) {
+namespace {
+
+Result<ContextHandle> create_context(const std::shared_ptr<const Api>& api,
+                                     const PlatformDevice& device) {
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device.platform), 0};
   cl_int code = CL_SUCCESS;
-  cl_context raw = api->clCreateContext(properties, 1, &device.device, nullptr, nullptr, &code);
-  TL_RETURN_IF_ERROR(check_made(code, raw, "clCreateContext"));
-  std::shared_ptr<Context> context(new Context(std::move(api), device, raw));
+  ContextHandle made(api,
+                     api->clCreateContext(properties, 1, &device.device, nullptr, nullptr, &code));
+  TL_RETURN_IF_ERROR(check_made(code, made.get(), "clCreateContext"));
+  return made;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Context>> Context::create(std::shared_ptr<const Api> api,
+                                                       const PlatformDevice& device,
+                                                       cl_context shared,
+                                                       std::shared_ptr<BinaryCache> binary_cache,
+                                                       std::shared_ptr<Profile> profile,
+                                                       std::uint64_t scratch_bytes) {
+  TL_ASSIGN_OR_RETURN(ContextHandle handle, shared == nullptr
+                                                ? create_context(api, device)
+                                                : ContextHandle::retain<&Api::clRetainContext>(
+                                                      api, shared, "clRetainContext"));
+  std::shared_ptr<Context> context(new Context(std::move(api), device, std::move(handle)));
+  context->is_shared_ = shared != nullptr;
   context->binary_cache_ = std::move(binary_cache);
   context->profile_ = std::move(profile);
   context->scratch_bytes_ = scratch_bytes;

@@ -22,8 +22,10 @@ cl_image_format image_format(TexelFormat format);
 // Immutable; kept alive by each object of the device.
 class Context {
  public:
+  // `shared` is the application's context, or null: the device then has one of its own.
   static Result<std::shared_ptr<const Context>> create(std::shared_ptr<const Api> api,
                                                        const PlatformDevice& device,
+                                                       cl_context shared,
                                                        std::shared_ptr<BinaryCache> binary_cache,
                                                        std::shared_ptr<Profile> profile,
                                                        std::uint64_t scratch_bytes);
@@ -32,6 +34,7 @@ class Context {
   const std::shared_ptr<const Api>& shared_api() const { return api_; }
   cl_device_id device() const { return device_; }
   cl_context get() const { return context_.get(); }
+  bool is_shared() const { return is_shared_; }  // the cl_context is an application's
   const std::shared_ptr<const DeviceInfo>& info() const { return info_; }
   bool supports(TexelFormat format, TextureUsage usage) const;
   BinaryCache* binary_cache() const { return binary_cache_.get(); }  // null if there is none
@@ -44,8 +47,11 @@ class Context {
   std::uint64_t scratch_bytes() const { return scratch_bytes_; }  // of each queue
 
  private:
-  Context(std::shared_ptr<const Api> api, const PlatformDevice& device, cl_context context)
-      : api_(api), device_(device.device), info_(device.info), context_(std::move(api), context) {}
+  Context(std::shared_ptr<const Api> api, const PlatformDevice& device, ContextHandle context)
+      : api_(std::move(api)),
+        device_(device.device),
+        info_(device.info),
+        context_(std::move(context)) {}
   Status read_image_formats();
   bool can_pass_addresses() const;
 
@@ -53,6 +59,7 @@ class Context {
   cl_device_id device_;
   std::shared_ptr<const DeviceInfo> info_;
   ContextHandle context_;
+  bool is_shared_ = false;
   std::shared_ptr<BinaryCache> binary_cache_;
   std::shared_ptr<Profile> profile_;
   std::uint64_t scratch_bytes_ = 0;

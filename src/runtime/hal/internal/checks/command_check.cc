@@ -16,12 +16,22 @@ Status check_object(const DeviceInfo& device, std::string_view what, const Objec
   return {};
 }
 
+Status check_kernel_access(const Buffer& buffer, Access access) {
+  const Access allowed = buffer.desc().kernels;
+  if ((!reads(access) || reads(allowed)) && (!writes(access) || writes(allowed))) return {};
+  return invalid_argument(
+      "the application made the buffer for kernels that only {} it; help: make it for both uses "
+      "(CL_MEM_READ_WRITE)",
+      to_string(allowed));
+}
+
 Status check_buffer_argument(const DeviceInfo& device, const BufferParam& param,
                              const SegmentBinding& binding) {
   const auto* bound = std::get_if<BoundBuffer>(&binding);
   if (bound == nullptr) return invalid_argument("expected a buffer, got a texture");
   TL_RETURN_IF_ERROR(check_buffer_range(device, "the buffer", bound->buffer, BufferUsage::Storage,
                                         bound->offset, param.min_bytes));
+  TL_RETURN_IF_ERROR(check_kernel_access(*bound->buffer, param.access));
   // Drivers cannot express a binding of zero bytes.
   if (bound->offset == bound->buffer->bytes())
     return invalid_argument("offset {} is the end of the buffer, so nothing is bound",
@@ -310,9 +320,11 @@ namespace {
 Status check_native_argument(const DeviceInfo& device, const NativeArgument& argument,
                              const SegmentBinding& memory) {
   constexpr std::string_view kWhat = "native: the memory";
-  if (const auto* place = std::get_if<BoundBuffer>(&memory))
-    return check_buffer_range(device, kWhat, place->buffer, BufferUsage::Storage, place->offset,
-                              argument.bytes);
+  if (const auto* place = std::get_if<BoundBuffer>(&memory)) {
+    TL_RETURN_IF_ERROR(check_buffer_range(device, kWhat, place->buffer, BufferUsage::Storage,
+                                          place->offset, argument.bytes));
+    return check_kernel_access(*place->buffer, argument.access);
+  }
   const auto& place = std::get<BoundTexture>(memory);
   for (const auto& [is_used, usage] : {std::pair(reads(argument.access), TextureUsage::Sampled),
                                        std::pair(writes(argument.access), TextureUsage::Storage)}) {

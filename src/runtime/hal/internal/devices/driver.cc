@@ -24,6 +24,11 @@ Result<std::shared_ptr<Device>> Driver::open_by_id(std::string_view id,
                     devices().size() == 1 ? "is" : "are", known);
 }
 
+Result<std::shared_ptr<Device>> Driver::open_native(const NativeDevice&, const DeviceOptions&) {
+  return make_error(StatusCode::Unimplemented,
+                    "the driver {} cannot share a device with an application", name());
+}
+
 Result<std::shared_ptr<Device>> Driver::open_by_name(std::string_view device,
                                                      const DeviceOptions& options) {
   if (device.empty()) return open(0, options);

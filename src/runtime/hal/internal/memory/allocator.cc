@@ -90,6 +90,50 @@ Result<std::shared_ptr<Texture>> Allocator::create_view(const std::shared_ptr<Bu
   return texture;
 }
 
+// Two buffers over the same object would hide from checks that they share memory.
+template <typename Made, typename Make>
+Result<std::shared_ptr<Made>> Allocator::wrap_once(Wrapped<Made>& wrapped, void* object,
+                                                   Make make) {
+  if (object == nullptr) return invalid_argument("wrap: the object is null");
+  const std::lock_guard lock(wrapping_);
+  if (const auto found = wrapped.find(object); found != wrapped.end()) {
+    if (std::shared_ptr<Made> made = found->second.lock()) return made;
+  }
+  std::erase_if(wrapped, [](const auto& each) { return each.second.expired(); });
+  Result<std::shared_ptr<Made>> made = make();
+  if (!made.ok()) return made.status().with_context("wrap");
+  (*made)->id_ = ++last_id_;
+  wrapped.emplace(object, *made);
+  return made;
+}
+
+Result<std::shared_ptr<Buffer>> Allocator::wrap_buffer(void* memory) {
+  return wrap_once<Buffer>(wrapped_buffers_, memory, [&]() -> Result<std::shared_ptr<Buffer>> {
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, wrap_native_buffer(memory));
+    buffer->charge_ = MemoryCharge::of_import(counter_, buffer->bytes());
+    return buffer;
+  });
+}
+
+Result<std::shared_ptr<Texture>> Allocator::wrap_texture(void* image) {
+  return wrap_once<Texture>(wrapped_textures_, image, [&]() -> Result<std::shared_ptr<Texture>> {
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, wrap_native_texture(image));
+    texture->charge_ =
+        MemoryCharge::of_import(counter_, byte_size(texture->extent(), texture->format()));
+    return texture;
+  });
+}
+
+Result<std::shared_ptr<Buffer>> Allocator::wrap_native_buffer(void*) {
+  return make_error(StatusCode::Unimplemented, "device {} cannot use buffers of an application",
+                    info_->name);
+}
+
+Result<std::shared_ptr<Texture>> Allocator::wrap_native_texture(void*) {
+  return make_error(StatusCode::Unimplemented, "device {} cannot use images of an application",
+                    info_->name);
+}
+
 Result<std::shared_ptr<Buffer>> Allocator::wrap(std::span<std::byte>, const BufferDesc&) {
   return make_error(StatusCode::Unimplemented, "device {} cannot import memory", info_->name);
 }

@@ -200,6 +200,28 @@ void Queue::State::complete_all() {
   }
 }
 
+void Queue::State::start_until(std::uint64_t number, Lock& lock) {
+  const std::thread::id self = std::this_thread::get_id();
+  const auto is_started = [&] {
+    return submitted_ - waiting_.size() - (being_started_ == nullptr ? 0 : 1) >= number;
+  };
+  while (!is_started()) {
+    if (can_start()) {
+      start_front(lock);
+      leave_to_threads();
+      progress_.notify_all();
+    } else if (starter_ == self || completer_ == self) {
+      return;  // a host call or a callback, for which the earlier work waits
+    } else if (!starter_ && !waiting_.front().is_open()) {
+      return;
+    } else if (!starter_ && can_complete()) {
+      complete(1, lock);  // the front is a host call, which follows the work before it
+    } else {
+      progress_.wait(lock);
+    }
+  }
+}
+
 void Queue::State::help_until(std::uint64_t completed, Lock& lock) {
   ++helpers_;
   while (completed_ < completed) {
@@ -339,7 +361,11 @@ Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is
   }
   // Waking a thread takes longer than the rest of this function. A caller that waits for the
   // submission starts it itself; code that prevents a start wakes the thread afterwards.
-  if (!is_awaited && can_start()) startable_.notify_one();
+  if (is_shared_) {
+    start_until(ticket.number, lock);
+  } else if (!is_awaited && can_start()) {
+    startable_.notify_one();
+  }
   progress_.notify_all();
   return ticket;
 }

@@ -29,6 +29,7 @@ class Queue::State {
         std::shared_ptr<Profile> profile)
       : device_info_(std::move(device_info)),
         backend_(std::move(backend)),
+        is_shared_(backend_->is_shared()),
         profile_(std::move(profile)),
         name_(profile_ == nullptr ? "" : profile_->add_queue()) {}
 
@@ -87,11 +88,14 @@ class Queue::State {
              bool is_for_device, const std::shared_ptr<State>& self);
   void wake_for(const internal::Gate& gate);
   void help_to_start(Lock& lock);
+  // Starts work up to the submission with this number, unless that waits for a semaphore.
+  void start_until(std::uint64_t number, Lock& lock);
   void help_until(std::uint64_t completed, Lock& lock);
   bool busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock);
 
   std::shared_ptr<const DeviceInfo> device_info_;
   std::unique_ptr<QueueBackend> backend_;
+  bool is_shared_;
   std::shared_ptr<Profile> profile_;  // may be null
   std::string name_;                  // in the profile
 

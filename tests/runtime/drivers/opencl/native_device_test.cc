@@ -1,0 +1,223 @@
+// Tests which contexts, queues and memory of an application the driver takes. The conformance suite
+// tests what works with them (tests/conformance/devices/shared_objects_test.cc).
+#include <array>
+#include <string>
+#include <vector>
+
+#include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/api/native.h"
+#include "runtime/hal/profile.h"
+#include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
+
+namespace texloom::hal::opencl {
+namespace {
+
+constexpr std::size_t kBytes = 256;
+
+class NativeDeviceTest : public ReplacedCallTest {
+ protected:
+  void SetUp() override {
+    ReplacedCallTest::SetUp();
+    if (driver_ == nullptr) return;
+    const std::vector<std::string> paths = DriverOptions().loader_paths;
+    const auto loaded = load_api(paths);
+    TL_ASSERT_OK(loaded.status());
+    api_ = *loaded;
+    const auto commands = device_->create_command_buffer();
+    TL_ASSERT_OK(commands->native({}, [this](const NativeCommands& native) {
+      id_ = native_handles(native)->device;
+      return Status();
+    }));
+    TL_ASSERT_OK(run(commands));
+    context_ = make_context();
+    device_ = nullptr;
+  }
+
+  ContextHandle make_context() {
+    cl_int code = CL_SUCCESS;
+    ContextHandle made(api_, api_->clCreateContext(nullptr, 1, &id_, nullptr, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return made;
+  }
+  QueueHandle make_queue(const ContextHandle& context, cl_command_queue_properties properties = 0) {
+    cl_int code = CL_SUCCESS;
+    QueueHandle made(api_, api_->clCreateCommandQueue(context.get(), id_, properties, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return made;
+  }
+  MemoryHandle make_memory(const ContextHandle& context, cl_mem_flags flags = CL_MEM_READ_WRITE) {
+    cl_int code = CL_SUCCESS;
+    MemoryHandle made(api_, api_->clCreateBuffer(context.get(), flags, kBytes, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return made;
+  }
+
+  Status open(const NativeDevice& objects, const DeviceOptions& options = {}) {
+    auto opened = driver_->open_native(objects, options);
+    if (opened.ok()) device_ = *opened;
+    return opened.status();
+  }
+  // Expects that the objects are refused, with these words.
+  void expect_refused(const NativeDevice& objects, const std::string& words,
+                      const DeviceOptions& options = {}) {
+    const Status status = open(objects, options);
+    EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+    EXPECT_EQ(status.message().rfind("open_native: " + words, 0), 0U) << status.message();
+  }
+  Status wrapping(const MemoryHandle& memory) {
+    return device_->allocator()->wrap_buffer(memory.get()).status();
+  }
+  // Dispatches out = in + 1.
+  Status add_one(const std::shared_ptr<Buffer>& in, const std::shared_ptr<Buffer>& out) {
+    constexpr const char* kSource =
+        "__kernel void add_one(__global const int* in, __global int* out) {"
+        "  out[get_global_id(0)] = in[get_global_id(0)] + 1; }";
+    const auto made = make_executable(
+        kSource,
+        {.name = "add_one",
+         .params = {BufferParam{.name = "in", .access = Access::Read, .min_bytes = 16},
+                    BufferParam{.name = "out", .access = Access::Write, .min_bytes = 16}}});
+    const auto commands = device_->create_command_buffer();
+    const std::array<Binding, 2> bindings = {BufferBinding{in}, BufferBinding{out}};
+    TL_RETURN_IF_ERROR(commands->dispatch(made, 0, {4, 1, 1}, bindings, {}));
+    return run(commands);
+  }
+
+  std::shared_ptr<const Api> api_;
+  cl_device_id id_ = nullptr;
+  ContextHandle context_;
+};
+
+TEST_F(NativeDeviceTest, TakesAContextOrAQueueToo) {
+  TL_EXPECT_OK(open({.context = context_.get()}));
+  EXPECT_NE(device_->info().name, "");
+  TL_EXPECT_OK(open({.context = context_.get(), .device = id_}));
+  const QueueHandle queue = make_queue(context_);
+  TL_EXPECT_OK(open({.context = context_.get(), .queue = queue.get()}));
+  TL_EXPECT_OK(open({.context = context_.get(), .device = id_, .queue = queue.get()}));
+}
+
+TEST_F(NativeDeviceTest, RefusesWhatDoesNotFit) {
+  const ContextHandle other = make_context();
+  const QueueHandle queue = make_queue(context_), foreign = make_queue(other);
+  expect_refused({}, "the context is null");
+  expect_refused({.queue = queue.get()}, "the context is null");
+  expect_refused({.context = context_.get(), .queue = foreign.get()},
+                 "the queue belongs to another cl_context");
+  expect_refused({.context = context_.get(), .device = &api_}, "the device is not one of the 1");
+  expect_refused({.context = context_.get(), .device = &api_, .queue = queue.get()},
+                 "the queue belongs to another cl_device_id");
+  const QueueHandle unordered = make_queue(context_, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  expect_refused({.context = context_.get(), .queue = unordered.get()},
+                 "the queue is out of order; help: ");
+}
+
+TEST_F(NativeDeviceTest, AProfileNeedsAQueueThatMeasures) {
+  const DeviceOptions options{.profile = std::make_shared<Profile>()};
+  const QueueHandle plain = make_queue(context_);
+  expect_refused({.context = context_.get(), .queue = plain.get()},
+                 "the queue does not measure commands, which the profile needs; help: ", options);
+  const QueueHandle measuring = make_queue(context_, CL_QUEUE_PROFILING_ENABLE);
+  TL_EXPECT_OK(open({.context = context_.get(), .queue = measuring.get()}, options));
+}
+
+TEST_F(NativeDeviceTest, ADeviceThatIsNotListedIsNotFound) {
+  real = *api_;
+  auto api = std::make_shared<Api>(real);
+  api->clGetContextInfo = [](cl_context context, cl_context_info name, std::size_t bytes,
+                             void* value, std::size_t* size) -> cl_int {
+    const cl_int code = real.clGetContextInfo(context, name, bytes, value, size);
+    if (value != nullptr) *static_cast<void**>(value) = &real;
+    return code;
+  };
+  const auto driver = create_driver(std::shared_ptr<const Api>(api));
+  TL_ASSERT_OK(driver.status());
+  const auto opened = (*driver)->open_native({.context = context_.get()});
+  EXPECT_EQ(opened.status().code(), StatusCode::NotFound);
+}
+
+TEST_F(NativeDeviceTest, MemoryOfAnotherContextIsRefused) {
+  TL_ASSERT_OK(open({.context = context_.get()}));
+  const ContextHandle other = make_context();
+  const MemoryHandle own = make_memory(context_), foreign = make_memory(other);
+  TL_EXPECT_OK(wrapping(own));
+  const Status status = wrapping(foreign);
+  EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
+  EXPECT_NE(status.message().find("a buffer belongs to another cl_context than device"),
+            std::string::npos)
+      << status.message();
+}
+
+// OpenCL leaves undefined what kernels do with memory that is made for the other use.
+TEST_F(NativeDeviceTest, KernelsUseMemoryOnlyAsItIsMade) {
+  TL_ASSERT_OK(open({.context = context_.get()}));
+  const MemoryHandle in = make_memory(context_, CL_MEM_READ_ONLY);
+  const MemoryHandle out = make_memory(context_, CL_MEM_WRITE_ONLY);
+  const auto read_only = *device_->allocator()->wrap_buffer(in.get());
+  const auto write_only = *device_->allocator()->wrap_buffer(out.get());
+  TL_EXPECT_OK(add_one(read_only, write_only));
+  EXPECT_NE(add_one(read_only, read_only).message().find("for kernels that only read it; help: "),
+            std::string::npos);
+  EXPECT_NE(add_one(write_only, write_only).message().find("for kernels that only write it"),
+            std::string::npos);
+}
+
+// Parts of a sub-buffer are parts of the buffer from which it is cut.
+TEST_F(NativeDeviceTest, ASubBufferAndItsPartsAreBound) {
+  TL_ASSERT_OK(open({.context = context_.get()}));
+  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
+  cl_int code = CL_SUCCESS;
+  const MemoryHandle whole(
+      api_, api_->clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, 3 * step, nullptr, &code));
+  const cl_buffer_region region = {step, 2 * step};
+  const MemoryHandle part(
+      api_, api_->clCreateSubBuffer(whole.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
+                                    &region, &code));
+  ASSERT_EQ(code, CL_SUCCESS);
+  const auto wrapped_whole = *device_->allocator()->wrap_buffer(whole.get());
+  const auto wrapped = *device_->allocator()->wrap_buffer(part.get());
+  EXPECT_EQ(wrapped->bytes(), 2 * step);
+  const std::vector<std::int32_t> values = {1, 2, 3, 4};
+  TL_ASSERT_OK(write_buffer(*device_, wrapped_whole, 2 * step, bytes_of(values)));
+  const auto second = *wrapped->subspan(step, step), out = make_buffer(16);
+  TL_ASSERT_OK(add_one(second, out));
+  EXPECT_EQ(values_of<std::int32_t>(out), (std::vector<std::int32_t>{2, 3, 4, 5}));
+}
+
+// Each call that takes a reference or asks for a property fails once.
+TEST_F(NativeDeviceTest, FailedCallsAreErrors) {
+  const QueueHandle queue = make_queue(context_);
+  const MemoryHandle memory = make_memory(context_);
+  const auto expect_error = [&](const std::string& call, auto replace) {
+    auto api = std::make_shared<Api>(*api_);
+    replace(*api);
+    const auto driver = create_driver(std::shared_ptr<const Api>(api));
+    TL_ASSERT_OK(driver.status());
+    auto device = (*driver)->open_native({.context = context_.get(), .queue = queue.get()});
+    Status status = device.status();
+    if (device.ok()) status = (*device)->allocator()->wrap_buffer(memory.get()).status();
+    EXPECT_FALSE(status.ok()) << call;
+    EXPECT_NE(status.message().find(call), std::string::npos) << status.message();
+  };
+  expect_error("clGetContextInfo", [](Api& api) {
+    api.clGetContextInfo = [](auto...) -> cl_int { return CL_OUT_OF_RESOURCES; };
+  });
+  expect_error("clRetainContext", [](Api& api) {
+    api.clRetainContext = [](auto) -> cl_int { return CL_OUT_OF_RESOURCES; };
+  });
+  expect_error("clGetCommandQueueInfo", [](Api& api) {
+    api.clGetCommandQueueInfo = [](auto...) -> cl_int { return CL_OUT_OF_RESOURCES; };
+  });
+  expect_error("clRetainCommandQueue", [](Api& api) {
+    api.clRetainCommandQueue = [](auto) -> cl_int { return CL_OUT_OF_RESOURCES; };
+  });
+  expect_error("clGetMemObjectInfo", [](Api& api) {
+    api.clGetMemObjectInfo = [](auto...) -> cl_int { return CL_OUT_OF_RESOURCES; };
+  });
+  expect_error("clRetainMemObject", [](Api& api) {
+    api.clRetainMemObject = [](auto) -> cl_int { return CL_OUT_OF_RESOURCES; };
+  });
+}
+
+}  // namespace
+}  // namespace texloom::hal::opencl
