@@ -17,13 +17,14 @@ UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
 class Drawn:
     """A node, and for each output the greatest error of an implementation.
 
-    An output without a bound has no name.
+    An output without a bound has no name. `peer_inputs` are for onnxruntime, if it needs others.
     """
 
     inputs: list[Any]
     bounds: list[Any]
     attributes: dict[str, Any] = field(default_factory=dict)
     domain: str = MICROSOFT
+    peer_inputs: list[Any] | None = None
 
 
 class Source:
@@ -81,10 +82,24 @@ def widened(x):
     return x if x is None or x.dtype != np.float16 else x.astype("float32")
 
 
-def check(op, drawn):
-    """Compare a node with onnxruntime, which computes float16 in float32."""
-    got = ours(model_of_drawn(op, drawn, drawn.inputs), drawn.inputs)
-    inputs = [widened(each) for each in drawn.inputs]
+def with_constants(model, inputs, constants):
+    """Make the inputs at these positions initializers; return the other inputs."""
+    for i in constants:
+        name = f"x{i}"
+        (value,) = [each for each in model.graph.input if each.name == name]
+        model.graph.input.remove(value)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(inputs[i], name))
+    return [None if i in constants else each for i, each in enumerate(inputs)]
+
+
+def check(op, drawn, constants=()):
+    """Compare a node with onnxruntime, which computes float16 in float32.
+
+    The inputs at the positions in `constants` are known when the model is compiled.
+    """
+    model = model_of_drawn(op, drawn, drawn.inputs)
+    got = ours(model, with_constants(model, drawn.inputs, constants))
+    inputs = [widened(each) for each in drawn.peer_inputs or drawn.inputs]
     expected = onnxruntimes(model_of_drawn(op, drawn, inputs), inputs)
     bounds = [each for each in drawn.bounds if each is not None]
     for ours_, theirs, bound in zip(got, expected, bounds, strict=True):

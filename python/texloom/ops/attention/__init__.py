@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from .caches import inserted, positions, sequence_starts
 from .heads import (
     Heads,
     appended,
     key_columns,
+    merged_heads,
     scores,
     split_heads,
     split_shape,
@@ -20,10 +22,14 @@ __all__ = [
     "Visible",
     "appended",
     "attention",
+    "inserted",
     "key_columns",
+    "merged_heads",
+    "positions",
     "rotary_embedding",
     "score_bias",
     "scores",
+    "sequence_starts",
     "split_heads",
     "split_shape",
     "weighted_values",
