@@ -10,7 +10,9 @@ import onnxruntime
 from texloom.onnx.model import Model
 
 
-def model_of(op, inputs, outputs=1, *, opset=20, domain="", unused=(), **attributes):
+def model_of(
+    op, inputs, outputs=1, *, opset=20, domain="", domain_version=1, unused=(), **attributes
+):
     """A model of one node; None among the inputs is an optional input that is left out.
 
     The outputs at the positions in `unused` have no names.
@@ -29,6 +31,8 @@ def model_of(op, inputs, outputs=1, *, opset=20, domain="", unused=(), **attribu
         [node], "node", given, [onnx.ValueInfoProto(name=n) for n in made if n]
     )
     versions = [onnx.helper.make_opsetid("", opset)]
+    if domain:
+        versions.append(onnx.helper.make_opsetid(domain, domain_version))
     return onnx.helper.make_model(graph, opset_imports=versions, ir_version=9)
 
 

@@ -41,10 +41,10 @@ def test_external_data_that_was_cut_off(tmp_path, size):
 
 def test_what_no_sizes_cure_is_said_first(tmp_path):
     """An unsupported operator is reported before open sizes, which the user could fix."""
-    node = helper.make_node("Binarizer", ["x"], ["y"], domain="ai.onnx.ml", threshold=0.5)
+    node = helper.make_node("Blur", ["x"], ["y"], domain="my.filters", size=3)
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in "xy"]
     graph = helper.make_graph([node], "g", values[:1], values[1:])
-    domains = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+    domains = [helper.make_opsetid("", 17), helper.make_opsetid("my.filters", 1)]
     model = helper.make_model(graph, opset_imports=domains, ir_version=9)
     with pytest.raises(TVMError) as caught:
         texloom.compile(model).save(tmp_path / "m.tlp")
