@@ -155,6 +155,9 @@ def _group_query(source):
     ]
     arrays = np.full(size, 2 * greatest(query)), np.full(size, peaks[0]), np.full(size, peaks[1])
     bounds = _bounds(source, *arrays, scale, shift + attributes.get("softcap", 0), total)
+    if is_first:  # rows after the end of a sequence are not defined
+        is_row = np.arange(rows)[None, :, None] < lengths[:, None, None]
+        bounds[0] = np.where(is_row, bounds[0], np.inf)
     return Drawn(inputs, bounds, attributes)
 
 
