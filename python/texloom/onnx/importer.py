@@ -230,7 +230,8 @@ class Importer:
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
     ) -> Value | None:
         """Return the output of a node that only computes with open extents; else None."""
-        if not any(each is not None and each.sizes is not None for each in inputs):
+        reads_sizes = any(each is not None and each.sizes is not None for each in inputs)
+        if _domain(node) or not reads_sizes:  # only ONNX's own operators are known here
             return None
         with extents.collected() as conditions:
             sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)

@@ -214,6 +214,9 @@ class Model:
         Inputs on whose values shapes depend become constants with the values in `inputs`; the
         returned model does not have these inputs.
         """
+        replaced, inputs = self._split(inputs)
+        if replaced:
+            return self._with_defaults(replaced).fixed(inputs)
         arrays = self.signature.checked_all(inputs)
         values = {name: arrays[name] for name in self._specializer.value_inputs}
         others = {name: array for name, array in arrays.items() if name not in values}
@@ -236,6 +239,7 @@ class Model:
         The parameters are those of :class:`Model`; the other options stay the same.
         """
         made = copy(self)
+        made._by_defaults = {}
         made._options = replace(self._options, target=target, costs=costs, measure=measure)
         made._specializer = self._specializer.with_options(made._options)
         made._specializer.compile_early()

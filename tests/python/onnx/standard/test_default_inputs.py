@@ -43,6 +43,17 @@ def test_values_replace_a_default(tmp_path):
     assert (load(tmp_path / "sum.tlp").run({"x": X})["y"] == X + W).all()
 
 
+def test_variants_and_fixed_models_have_their_own_defaults():
+    """A model for another target compiles again; a fixed model has the values that are given."""
+    compiled = texloom.compile(model())
+    assert (compiled.run({"x": X, "w": W})["y"] == X + W).all()
+    other = compiled.for_target("opencl -device_class=gpu")
+    assert (other.run({"x": X, "w": W})["y"] == X + W).all()
+    assert other._by_defaults.keys() == compiled._by_defaults.keys()
+    assert other._by_defaults is not compiled._by_defaults
+    assert (compiled.fixed({"x": X, "w": W}).run({"x": X})["y"] == X + W).all()
+
+
 def test_a_default_is_replaced_by_a_value_of_its_type():
     with pytest.raises(texloom.TVMError, match="the input 'w' is float32, but the array is int64"):
         texloom.compile(model()).run({"x": X, "w": np.arange(3)})
