@@ -20,14 +20,26 @@ class Workers {
  public:
   Workers(std::size_t count, Work work) : count_(count), work_(work) {}
 
+  Workers(const Workers&) = delete;
+  Workers& operator=(const Workers&) = delete;
+  ~Workers() {
+    stopped_ = true;  // ends the work if creating the threads has failed
+    join();
+  }
+
   void run(Interruption interruption) {
     start();
     work(interruption);
-    for (std::thread& thread : threads_) thread.join();
+    join();
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
   void start() {
     const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
     try {

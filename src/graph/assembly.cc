@@ -56,7 +56,7 @@ class Assembler {
       }
     }
     compile_sites();
-    for (std::size_t i = 0; i < invocations_.list.size(); ++i) add(i);
+    for (const Invocation& invocation : invocations_.list) add(invocation);
     add_parts();
     std::vector<runtime::PlanPart> parts;
     for (const Part& part : parts_) parts.push_back({part.plan, part.arguments});
@@ -164,38 +164,35 @@ class Assembler {
     return each.node && graph_.nodes[*each.node].call.has_value();
   }
 
-  // Compiles the kernels of all invocations. The requests have the order of the invocations.
   void compile_sites() {
-    requests_.resize(invocations_.list.size());
-    std::vector<SiteRequest> kernels;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-      const Invocation& each = invocations_.list[i];
+    std::deque<lower::Lowering> copies;  // the programs of conversions and concatenations
+    std::vector<SiteRequest> requests;
+    for (const Invocation& each : invocations_.list) {
       if (is_call(each)) continue;
       const Alternative* alternative = alternative_of(each);
-      requests_[i].program = alternative != nullptr ? alternative->program.get()
-                                                    : &copies_.emplace_back(copy_of(each));
+      SiteRequest& request = requests.emplace_back();
+      request.program =
+          alternative != nullptr ? alternative->program.get() : &copies.emplace_back(copy_of(each));
       for (const StoredTensor& tensor : tensors_of(each))
-        requests_[i].arguments.push_back(
+        request.arguments.push_back(
             images_.argument(static_cast<TensorId>(tensor.tensor), stored(tensor)));
-      kernels.push_back(requests_[i]);
     }
-    sites_.compile_ahead(kernels);
+    for (const auto* site : sites_.sites(requests)) kernels_.push_back(site);
   }
 
-  void add(std::size_t number) {
-    const Invocation& each = invocations_.list[number];
+  void add(const Invocation& each) {
     Part part;
     for (const StoredTensor& tensor : tensors_of(each)) part.arguments.push_back(ref_of(tensor));
     if (each.node) part.node = static_cast<std::uint32_t>(*each.node);
     std::string& signature = result_.signatures.emplace_back();
-    part.plan =
-        is_call(each) ? call_plan(each, part.arguments) : kernel_plan(requests_[number], signature);
+    part.plan = is_call(each) ? call_plan(each, part.arguments) : kernel_plan(signature);
     parts_.push_back(std::move(part));
   }
 
-  // The plan of a call site. Sets its signature.
-  const runtime::LaunchPlan* kernel_plan(const SiteRequest& request, std::string& signature) {
-    const auto& [name, site] = sites_.site(*request.program, request.arguments);
+  // The plan of the next call site. Sets its signature.
+  const runtime::LaunchPlan* kernel_plan(std::string& signature) {
+    const auto& [name, site] = *kernels_.front();
+    kernels_.pop_front();
     signature = name;
     if (!interpreted_) return &site.plan;
     const auto [found, is_new] = interpreted_plans_.try_emplace(&site, site.plan);
@@ -260,8 +257,7 @@ class Assembler {
   runtime::PlanTensors tensors_;
   std::map<StoredTensor, TensorRef> refs_;
   std::vector<Part> parts_;
-  std::deque<lower::Lowering> copies_;  // the programs of conversions and concatenations
-  std::vector<SiteRequest> requests_;   // for each invocation; empty for custom operators
+  std::deque<const CompiledSites::value_type*> kernels_;  // of the invocations not yet added
   std::deque<runtime::LaunchPlan> call_plans_;
   std::map<const CompiledSite*, runtime::LaunchPlan> interpreted_plans_;
   Assembly result_;

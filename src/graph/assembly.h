@@ -26,7 +26,7 @@ struct Assembly {
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // the constants of the plan
 };
 
-// `interpreted` as in GraphOptions. Fails like CallSites::site(), and with BadGraph for a constant
+// `interpreted` as in GraphOptions. Fails like CallSites::sites(), and with BadGraph for a constant
 // without a value, or GraphTooLarge for too many launches or for memory that cannot be planned.
 Assembly assemble(const Graph& graph, const Offers& offers, const Invocations& invocations,
                   CallSites& sites, std::uint64_t buffer_alignment, bool interpreted);

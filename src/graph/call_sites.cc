@@ -46,19 +46,27 @@ lower::Lowering for_site(const lower::Lowering& program,
   return site;
 }
 
-void CallSites::compile_ahead(const std::vector<SiteRequest>& requests) {
+const CompiledSites::value_type* CallSites::known(const std::string& signature) const {
+  if (const auto found = compiled_.find(signature); found != compiled_.end()) return &*found;
+  if (const auto found = failed_.find(signature); found != failed_.end())
+    std::rethrow_exception(found->second);
+  return nullptr;
+}
+
+std::vector<std::string> CallSites::compile_ahead(const std::vector<SiteRequest>& requests) {
   struct Site {
     std::shared_ptr<const lower::Lowering> declared;
     std::optional<CompiledSite> compiled = {};
     std::exception_ptr error = {};
   };
+  std::vector<std::string> signatures;
   std::map<std::string, Site> by_signature;
   for (const SiteRequest& request : requests) {
     auto declared =
         std::make_shared<const lower::Lowering>(for_site(*request.program, request.arguments));
-    std::string signature = lower::to_string(*declared);
+    const std::string& signature = signatures.emplace_back(lower::to_string(*declared));
     if (!compiled_.contains(signature) && !failed_.contains(signature))
-      by_signature.emplace(std::move(signature), Site{std::move(declared)});
+      by_signature.emplace(signature, Site{std::move(declared)});
   }
   std::vector<Site*> sites;
   for (auto& [signature, site] : by_signature) sites.push_back(&site);
@@ -79,24 +87,26 @@ void CallSites::compile_ahead(const std::vector<SiteRequest>& requests) {
     else
       compiled_.emplace(signature, *std::move(site.compiled));
   }
+  return signatures;
 }
 
 const CompiledSites::value_type& CallSites::candidate(const lower::Lowering& program,
                                                       const std::vector<SiteArgument>& arguments) {
   auto declared = std::make_shared<const lower::Lowering>(for_site(program, arguments));
   std::string signature = lower::to_string(*declared);
-  if (const auto found = compiled_.find(signature); found != compiled_.end()) return *found;
-  if (const auto found = failed_.find(signature); found != failed_.end())
-    std::rethrow_exception(found->second);
+  if (const auto* site = known(signature)) return *site;
   CompiledSite site = compiled_site(std::move(declared), options_, interruption_);
   return *compiled_.emplace(std::move(signature), std::move(site)).first;
 }
 
-const CompiledSites::value_type& CallSites::site(const lower::Lowering& program,
-                                                 const std::vector<SiteArgument>& arguments) {
-  const CompiledSites::value_type& site = candidate(program, arguments);
-  used_.emplace(site.first, &site.second);
-  return site;
+std::vector<const CompiledSites::value_type*> CallSites::sites(
+    const std::vector<SiteRequest>& requests) {
+  std::vector<const CompiledSites::value_type*> list;
+  for (const std::string& signature : compile_ahead(requests)) {
+    list.push_back(known(signature));
+    used_.emplace(signature, &list.back()->second);
+  }
+  return list;
 }
 
 }  // namespace texloom::graph

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <exception>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -48,14 +47,14 @@ class CallSites {
             CompiledSites& compiled)
       : options_(options), interruption_(interruption), compiled_(compiled) {}
 
-  // Compiles sites side by side, on all processors, for later calls of site() and candidate(). Such
-  // a call fails if compiling its site fails here.
-  void compile_ahead(const std::vector<SiteRequest>& requests);
-  // Compiles a site of the graph, unless its signature is known. Fails like compile(). The result
-  // lives as long as the compiled sites.
-  const CompiledSites::value_type& site(const lower::Lowering& program,
-                                        const std::vector<SiteArgument>& arguments);
-  // Like site(), for a candidate, which does not become a site of the graph.
+  // Compiles sites of the graph side by side, on all processors, unless their signatures are known.
+  // Returns them in the order of the requests. Fails like compile(). The results live as long as
+  // the compiled sites.
+  std::vector<const CompiledSites::value_type*> sites(const std::vector<SiteRequest>& requests);
+  // Compiles candidates side by side for later calls of candidate(), which fail if this fails to
+  // compile them. A candidate does not become a site of the graph. Returns the signatures.
+  std::vector<std::string> compile_ahead(const std::vector<SiteRequest>& requests);
+  // Compiles a candidate unless its signature is known. Fails like compile().
   const CompiledSites::value_type& candidate(const lower::Lowering& program,
                                              const std::vector<SiteArgument>& arguments);
 
@@ -64,6 +63,9 @@ class CallSites {
   const std::map<std::string, const CompiledSite*>& all() const { return used_; }
 
  private:
+  // The compiled site; null if it was never compiled. Fails if compiling it failed.
+  const CompiledSites::value_type* known(const std::string& signature) const;
+
   compile::CompileOptions options_;
   compile::Interruption interruption_;
   CompiledSites& compiled_;

@@ -13,13 +13,11 @@ namespace texloom::graph {
 //   * tensors that operators convert to integers or read as coordinates (Node::coordinates), and
 //     inputs of element-wise operators and moves that compute these: float16 has no odd integers
 //     above 2048;
-//   * sums over whole axes, and what is computed element by element from such sums alone:
-//   variances,
-//     norms. They are small, and float16 would make many of them infinite;
-//   * what operators add up, if it may be much larger than their inputs (graph/analysis/growth.h):
-//   squares,
-//     products, exponentials. So a normalization that an exporter wrote as single nodes computes
-//     as precisely as the operator does;
+//   * sums over whole axes, and values computed element by element from such sums alone, such as
+//     variances and norms: they are small tensors, and float16 would make many of them infinite;
+//   * terms of sums that may be much larger than the operators' inputs (graph/analysis/growth.h):
+//     squares, products, exponentials. So a normalization that an exporter wrote as single nodes is
+//     computed as precisely as the operator;
 //   * constants with a number that float16 makes infinite, and those with at most one axis longer
 //     than 1, such as biases: they are small.
 //   Views have the type of their inputs, and concatenations that of their parts: if one of these
