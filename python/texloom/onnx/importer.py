@@ -8,7 +8,7 @@ operator whose inputs are all constants is evaluated at once, and gives the same
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -17,20 +17,17 @@ import onnx
 from numpy.typing import NDArray
 
 from .. import extents
-from .._core import Tensor
 from ..custom.operators import Operator
 from ..errors import InternalError, TVMError, refuse
 from ..extents import are_known
-from ..graph.evaluation import evaluated
 from ..graph.graph import Graph
 from ..graph.loop_body import LoopBody
 from ..graph.progress import Progress
-from ..graph.tensor import GraphTensor
-from ..ops.movement import listed
 from .attributes import attributes_of
 from .converters import converter_of
 from .converters.registry import Converter
 from .count_propagation import converted_counted, has_count
+from .emission import Emission
 from .empty_outputs import empty_outputs
 from .function_bodies import function_body, has_body, nodes_of_call
 from .inference import ShapeInference
@@ -39,7 +36,6 @@ from .nodes import (
     NeedsValues,
     Node,
     Port,
-    Quotient,
     Refusal,
     Unsupported,
     Value,
@@ -50,7 +46,7 @@ from .nodes import (
     refuse_model,
     refuse_nodes,
 )
-from .nodes.types import DTYPES, check_size, dtype_name, dtype_of, open_shape, static_shape
+from .nodes.types import check_size, dtype_name, dtype_of, open_shape, static_shape
 from .schemas import NodeChecks
 from .scope import Scope
 from .sizes import computed_sizes
@@ -60,7 +56,7 @@ _BUGS = (AssertionError, AttributeError, NameError, RecursionError)
 _LOST = Value((), "")  # an output of an unconverted node, or of a node that depends on one
 
 
-class Importer:
+class Importer(Emission):
     """Builds a graph from a model, given the shapes of its inputs and the values of some inputs.
 
     If `is_open`, extents that the model leaves open become symbols of the graph, unless `shapes`
@@ -80,6 +76,8 @@ class Importer:
         is_open: bool = False,
         operators: Sequence[Operator] = (),
     ) -> None:
+        named = (*model.graph.input, *model.graph.output)
+        super().__init__(Graph(model.graph.name or "model"), (each.name for each in named))
         self._model = model
         self._operators = {(each.name, each.version): each for each in operators}
         if len(self._operators) < len(operators):
@@ -94,8 +92,6 @@ class Importer:
         self._shapes = shapes
         self._given = values
         self.progress = progress
-        self._path: list[str] = []  # the nodes being expanded, then the node being converted
-        self._constants: dict[int, Any] = {}
         self._functions = {
             (_domain(each), each.name, each.overload): each for each in model.functions
         }
@@ -103,10 +99,6 @@ class Importer:
         self._checks = NodeChecks()
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
-        named = (*model.graph.input, *model.graph.output)
-        self._names = {each.name for each in named}  # names in use
-        self._numbers: dict[str, int] = {}  # the numbers at the ends of names, by stem
-        self.graph = Graph(model.graph.name or "model")
         self.outputs: list[Value] = []
 
     def run(self) -> None:
@@ -236,7 +228,7 @@ class Importer:
         with extents.collected() as conditions:
             sizes = computed_sizes(node.op_type, inputs, attributes_of(node), version)
         if sizes is not None:
-            self.graph.require(self._path[-1], conditions)
+            self._builder.require(self._path[-1], conditions)
         return sizes
 
     def _emitted(
@@ -257,7 +249,7 @@ class Importer:
             return self._converted_by(converter, node, inputs, version, scope)
         operator = self._operators.get((f"{domain}::{node.op_type}", version))
         if operator is not None:
-            return self._called(operator, node, inputs)
+            return self.call(operator, inputs, attributes_of(node), len(node.output))
         body = function_body(node, inputs, version)
         if body is None:
             raise Unsupported(NOT_SUPPORTED)
@@ -285,7 +277,7 @@ class Importer:
         with self._reasons(node, inputs):
             with extents.collected() as conditions:
                 made = converted_counted(view, converter) if has_count(view) else converter(view)
-            self.graph.require(self._path[-1], conditions)
+            self._builder.require(self._path[-1], conditions)
         return [made] if isinstance(made, Value) else list(made)
 
     @contextmanager
@@ -318,28 +310,6 @@ class Importer:
                 raise
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
 
-    def _called(
-        self, operator: Operator, node: onnx.NodeProto, inputs: Sequence[Value | None]
-    ) -> list[Value]:
-        """Return the outputs of a custom operator."""
-        given = [each for each in inputs if each is not None]
-        if len(given) < len(inputs):
-            raise Unsupported("it leaves out an input, but a custom operator needs all inputs")
-        tensors = [self.tensor_of(each) for each in given]
-        if not all(are_known(each.shape) for each in tensors):
-            raise Unsupported("a custom operator needs to know the extents of its inputs")
-        name = self.unique_name("/".join(self._path))
-        made = self.graph.custom(name, operator, tensors, attributes=attributes_of(node))
-        outputs = made if isinstance(made, tuple) else (made,)
-        if len(outputs) != len(node.output):
-            raise Unsupported(
-                f"it names {len(node.output)} outputs, but the custom operator {operator!r} has "
-                f"{len(outputs)}"
-            )
-        self._names.update(each.name for each in outputs)
-        asked = frozenset().union(*(each.asked for each in given))
-        return [of_tensor(each, asked) for each in outputs]
-
     def _inlined(
         self,
         function: onnx.FunctionProto,
@@ -371,8 +341,8 @@ class Importer:
         self, outer: Scope, graph: onnx.GraphProto, inputs: Sequence[Value | Port]
     ) -> tuple[LoopBody, list[Value]]:
         """Convert a graph among the attributes of a node as the body of a loop."""
-        around, body = self.graph, LoopBody(self.graph)
-        self.graph = body  # type: ignore[assignment]
+        around, body = self._builder, LoopBody(self._builder)
+        self._builder = body
         try:
             given = [
                 each
@@ -382,7 +352,7 @@ class Importer:
             ]
             return body, self._subgraph(outer, graph, given)
         finally:
-            self.graph = around
+            self._builder = around
 
     def convert(
         self, op: str, inputs: Sequence[Value | None], attributes: dict[str, Any], outputs: int
@@ -397,82 +367,6 @@ class Importer:
             op, names, [f"output_{i}" for i in range(outputs)], **attributes
         )
         return _none_lost(self._converted(node, scope, is_of_model=False))
-
-    def emit(
-        self,
-        op: str,
-        function: Callable[..., Tensor | Sequence[Tensor]],
-        inputs: Sequence[Value],
-        attributes: dict[str, Any],
-        part: str = "",
-    ) -> list[Value]:
-        """Return the outputs of an operator: constants, or tensors of a new node of the graph.
-
-        `part` is the end of the node's name.
-        """
-        compute = partial(function, **attributes)
-        if inputs and all(each.is_constant for each in inputs):
-            arrays = [self._elements(each) for each in inputs]
-            known = evaluated("/".join(self._path) + part, compute, arrays)
-            if known is not None:
-                return [constant(each) for each in known]
-        asked = frozenset().union(*(each.asked for each in inputs))
-        tensors = [self.tensor_of(each) for each in inputs]
-        name = self.unique_name("/".join(self._path) + part)
-        made = self.graph.op(name, op, compute, tensors)
-        self._names.update(each.name for each in made)
-        return [of_tensor(each, asked) for each in made]
-
-    def tensor_of(self, value: Value) -> GraphTensor:
-        """Return the graph's tensor of a value; a constant is added to the graph."""
-        if value.tensor is not None:
-            return value.tensor
-        if value.sizes is not None:
-            return self._tensor_of_sizes(value)
-        array = self._elements(value)
-        key = id(array)
-        if key not in self._constants:
-            tensor = self.graph.constant(self.unique_name("constant"), array)
-            self._constants[key] = (tensor, array)  # keeps the array, and so its id, alive
-        return self._constants[key][0]  # type: ignore[no-any-return]
-
-    @staticmethod
-    def _elements(value: Value) -> NDArray[Any]:
-        """Return the elements of a constant that an operator reads."""
-        array = value.array
-        if array is None:
-            raise Unsupported("it reads a sequence or an absent value where a tensor is needed")
-        if array.size == 0:
-            raise Unsupported("it reads a tensor without elements")
-        if value.dtype not in DTYPES:
-            raise Unsupported(
-                f"it reads a constant of type {value.dtype}, which kernels do not support: cast it "
-                f"to one of {', '.join(DTYPES)}"
-            )
-        return array
-
-    def _tensor_of_sizes(self, value: Value) -> GraphTensor:
-        """Return a tensor that a kernel fills with extents that are known only at a run."""
-        if any(isinstance(each, Quotient) for each in value.sizes.reshape(-1)):  # type: ignore[union-attr]
-            raise Unsupported(
-                "it reads a quotient of open extents, which may not be a whole number"
-            )
-        name = self.unique_name("/".join(self._path) + ".sizes")
-        given = {"sizes": value.sizes.reshape(-1).tolist(), "shape": value.shape}  # type: ignore[union-attr]
-        function = partial(listed, dtype=value.dtype, **given)
-        (made,) = self.graph.op(name, "sizes", function, [])
-        return made
-
-    def unique_name(self, stem: str) -> str:
-        """Return a name that no tensor of the graph, and no input or output of the model, has."""
-        number = self._numbers.get(stem, 1)  # all smaller numbers are taken
-        name = stem if number == 1 else f"{stem}_{number}"
-        while name in self._names or f"{name}.0" in self._names:  # `.0`: a node's first output
-            number += 1
-            name = f"{stem}_{number}"
-        self._numbers[stem] = number
-        self._names.add(name)
-        return name
 
     def _made(self, value: Value) -> Value:
         """Return the value of an output; extents that are known only at a run become a tensor."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...graph.loop_body import Walk
+from ...ops.recurrent import Walk
 from ..nodes import Node, Value, constant
 from .open_loops import open_loop, open_scan
 from .registry import converts

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ...errors import TVMError
 from ...extents import Extent, agree, at_least
-from ...graph.loop_body import LoopBody, Walk, looped
+from ...graph.loop_body import LoopBody
 from ...graph.tensor import GraphTensor
+from ...ops.recurrent import Walk, looped
 from ..nodes import Node, Port, Value, of_tensor, reason_of
 
 
@@ -80,18 +81,17 @@ def _emitted(
     outputs: list[GraphTensor] = [node.tensor(each) for each in made]
     for each in outputs:
         body.capture(each)
-    shapes = [each.shape for each in body.inputs]
-    shapes += [each.shape for each in outputs[len(carried) :]]
+    ports = [*body.inputs, *outputs[len(carried) :]]
     around = [of_tensor(each, frozenset()) for each in body.captured]
     try:
         return node.emit_all(
             node.op.lower(),
             looped,
             [*carried, *scanned, *around],
-            body=body,
-            outputs=tuple(outputs),
+            step=body.step(outputs),
             steps=steps,
-            shapes=[list(each) for each in shapes],
+            shapes=[list(each.shape) for each in ports],
+            dtypes=[each.dtype for each in ports],
             is_numbered=is_numbered,
             read=tuple(read),
             written=tuple(written),

@@ -1,9 +1,10 @@
-"""Recurrent layers."""
+"""Recurrent layers, and loops."""
 
 from __future__ import annotations
 
 from .activations import activations
 from .layers import gru, lstm, rnn
+from .loops import Step, Walk, looped
 from .steps import Steps
 
-__all__ = ["Steps", "activations", "gru", "lstm", "rnn"]
+__all__ = ["Step", "Steps", "Walk", "activations", "gru", "looped", "lstm", "rnn"]
