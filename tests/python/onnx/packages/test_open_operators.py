@@ -3,44 +3,14 @@
 from itertools import product
 
 import numpy as np
-import onnx
-import onnxruntime
 import pytest
 from nightly import most_at_night
+from one_package import STORAGES, checked, indices, numbers, parsed
 
 import texloom
 from texloom.errors import TVMError
 
-PROLOGUE = '<ir_version: 9, opset_import: ["" : {}]> one'
-
-
-def checked(tmp_path, text, feeds, *, opset=18, storage="buffer", error=0.0):
-    """Compile a model once, and compare its results for all feeds with onnxruntime's."""
-    model = onnx.parser.parse_model(PROLOGUE.format(opset) + text)
-    texloom.compile(model, storage=storage).save(tmp_path / "open.tlp")
-    graph = texloom.graph.load(tmp_path / "open.tlp")
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3  # no warnings of constants that a case does not use
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    for feed in feeds:
-        got = graph.run(feed)
-        for each, want in zip(session.get_outputs(), session.run(None, feed), strict=True):
-            mine = got[each.name]
-            if f"{each.name}.count" in got:
-                mine = mine[: int(got[f"{each.name}.count"])]
-            assert mine.shape == want.shape and mine.dtype == want.dtype
-            np.testing.assert_allclose(mine, want, rtol=0, atol=error)
-
-
-def numbers(*shape, seed=0):
-    """Return small whole numbers, whose sums are exact."""
-    return np.random.default_rng(seed).integers(-8, 9, shape).astype("float32")
-
-
 IMAGES = [{"x": numbers(1, 3, 9, 13)}, {"x": numbers(2, 3, 16, 8)}, {"x": numbers(1, 3, 5, 6)}]
-STORAGES = pytest.mark.parametrize("storage", most_at_night(["buffer", "texture"], 1))
 
 # The pads with which rows and columns become multiples of 8.
 TO_EIGHT = """
@@ -155,10 +125,6 @@ def test_split_into_sizes_that_shapes_give(tmp_path):
     checked(tmp_path, text, ROWS)
 
 
-def indices(extent, *shape, seed=0):
-    return np.random.default_rng(seed).integers(-extent, extent, shape)
-
-
 def test_gathered_elements(tmp_path):
     """Along other axes than its own, the indices may be shorter than the tensor."""
     text = """(float[N, h, w] x, int64[M, k, v] i) => (y) { y = GatherElements<axis = 1>(x, i) }"""
@@ -215,7 +181,7 @@ def test_scattered_slices(tmp_path, reduction):
 
 def test_the_last_of_equal_updates_counts(tmp_path):
     text = """(float[h] x, int64[k] i, float[k] u) => (y) { y = ScatterElements(x, i, u) }"""
-    texloom.compile(onnx.parser.parse_model(PROLOGUE.format(18) + text)).save(tmp_path / "o.tlp")
+    texloom.compile(parsed(text)).save(tmp_path / "o.tlp")
     graph = texloom.graph.load(tmp_path / "o.tlp")
     for h, k in ((1, 1), (5, 64), (70, 500), (3, 2049)):
         x, where, updates = numbers(h), indices(h, k), np.arange(k, dtype="float32")
@@ -311,55 +277,6 @@ def test_scales_that_are_quotients_of_extents(tmp_path):
     checked(tmp_path, text, feeds, error=(4 + 2 * 10 * 4) * 8 * 2.0**-24)
 
 
-GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
-
-
-def recurrent(op, directions, hidden, more=""):
-    rows = GATES[op] * hidden
-    rng = np.random.default_rng(0)
-
-    def weights(*shape):
-        given = rng.uniform(-0.25, 0.25, shape).astype("float32").reshape(-1)
-        return ", ".join(map(str, given.tolist()))
-
-    states = "y, h, c" if op == "LSTM" else "y, h"
-    direction = "bidirectional" if directions == 2 else "forward"
-    return f"""(float[t, N, 5] x, int32[N] lengths) => ({states})
-        <float[{directions}, {rows}, 5] w = {{{weights(directions, rows, 5)}}},
-         float[{directions}, {rows}, {hidden}] r = {{{weights(directions, rows, hidden)}}},
-         float[{directions}, {2 * rows}] b = {{{weights(directions, 2 * rows)}}}> {{
-        {states} = {op}<hidden_size = {hidden}, direction = "{direction}">(x, w, r, b{more}) }}"""
-
-
-@pytest.mark.parametrize("op", most_at_night(["GRU", "LSTM", "RNN"], 1))
-@pytest.mark.parametrize(
-    ("directions", "more"), most_at_night([(2, ", lengths"), (1, ""), (2, "")], 1)
-)
-def test_recurrent_layers(tmp_path, op, directions, more):
-    """Both the number of steps and the batch are sizes of the run."""
-    feeds = [
-        {
-            "x": np.random.default_rng(t).uniform(-1, 1, (t, n, 5)).astype("float32"),
-            "lengths": np.arange(n, dtype="int32") % t + 1,
-        }
-        for t, n in ((4, 2), (9, 1), (1, 3))
-    ]
-    # A step rounds about 40 times, on numbers below 4; the weights are small.
-    checked(tmp_path, recurrent(op, directions, 4, more), feeds, error=9 * 40 * 4 * 2.0**-24)
-
-
-@pytest.mark.nightly
-def test_an_initial_state_of_open_batch(tmp_path):
-    text = """(float[t, N, 1] x, float[1, M, 1] start) => (y, h)
-        <float[1, 1, 1] w = {0.5}, float[1, 1, 1] r = {0.25}> {
-        y, h = RNN<hidden_size = 1>(x, w, r, , , start) }"""
-    x = np.linspace(-1, 1, 6, dtype="float32")
-    feeds = [{"x": x.reshape(-1, n, 1), "start": x[:n].reshape(1, n, 1)} for n in (1, 2, 3)]
-    checked(tmp_path, text, feeds, error=6 * 40 * 4 * 2.0**-24)
-    with pytest.raises(TVMError, match="TL5003"):
-        checked(tmp_path, text, [{"x": x.reshape(2, 3, 1), "start": x[:2].reshape(1, 2, 1)}])
-
-
 @pytest.mark.parametrize("most", most_at_night([3, 2**62], 1))
 def test_boxes_without_overlaps(tmp_path, most):
     text = f"""(float[N, boxes, 4] x, float[N, classes, boxes] s) => (y)
@@ -394,75 +311,10 @@ def test_one_hot_vectors_of_open_length(tmp_path):
 
 
 @pytest.mark.nightly
-def test_a_detector(tmp_path):
-    """The features of two sizes are joined, and the boxes that remain are read by their indices."""
-    rng = np.random.default_rng(0)
-
-    def weights(*shape):
-        given = rng.uniform(-0.3, 0.3, shape).astype("float32").reshape(-1).tolist()
-        return f"float{list(shape)} w{len(shape)}{shape[0]}{shape[1]} = {{{str(given)[1:-1]}}}"
-
-    text = f"""(float[1, 3, h, w] x) => (boxes, scores)
-        <{weights(8, 3, 3, 3)}, {weights(8, 8, 3, 3)}, {weights(5, 16, 1, 1)},
-         int64[3] flat = {{1, 5, -1}}, int64[2] parts = {{4, 1}}, int64[1] zero = {{0}},
-         int64[1] most = {{7}}, float[1] overlap = {{0.5}}, float[1] least = {{0.2}},
-         int64 column = {{2}}> {{
-        fine = Conv<auto_pad = "SAME_UPPER", strides = [2, 2]>(x, w483) a = Relu(fine)
-        half = MaxPool<kernel_shape = [3, 3], strides = [2, 2], auto_pad = "SAME_UPPER">(a)
-        coarse = Conv<auto_pad = "SAME_UPPER">(half, w488) sizes = Shape(a)
-        wide = Resize<mode = "nearest", coordinate_transformation_mode = "asymmetric",
-                      nearest_mode = "floor">(coarse, , , sizes)
-        both = Concat<axis = 1>(a, wide) made = Conv(both, w4516) rows = Reshape(made, flat)
-        corners, logits = Split<axis = 1>(rows, parts) every = Transpose<perm = [0, 2, 1]>(corners)
-        certain = Sigmoid(logits)
-        chosen = NonMaxSuppression<center_point_box = 1>(every, certain, most, overlap, least)
-        index = Gather<axis = 1>(chosen, column) first = Squeeze(every, zero)
-        boxes = Gather(first, index) one = Squeeze(certain, zero) own = Squeeze(one, zero)
-        scores = Gather(own, index) }}"""
-    images = [rng.uniform(-1, 1, (1, 3, *size)) for size in ((16, 16), (21, 34), (40, 9))]
-    # Sums of 27, 72 and 16 products of magnitude below 1, each of which is rounded.
-    error = (27 + 72 + 16) * 2.0**-23
-    checked(tmp_path, text, [{"x": x.astype("float32")} for x in images], error=error)
-
-
-@pytest.mark.nightly
 def test_places_of_elements_that_hold(tmp_path):
     text = "(float[h] x, bool[h] held) => (y) { y = Compress<axis = 0>(x, held) }"
     feeds = [{"x": numbers(h), "held": numbers(h, seed=1) > 0} for h in (3, 40, 100)]
     checked(tmp_path, text, feeds)
-
-
-SCANS = {
-    "sums": """s, y = Scan<num_scan_inputs = 1,
-        body = one_step (float[2] h, float[2] r) => (float[2] g, float[2] q) {
-            g = Add(h, r) q = Neg(g) }>(start, x)""",
-    "backward along another axis": """s, y = Scan<num_scan_inputs = 1, scan_input_axes = [1],
-        scan_input_directions = [1], scan_output_directions = [1], scan_output_axes = [-1],
-        body = one_step (float[2] h, float[2] r) => (float[2] g, float[2] q) {
-            g = Sub(r, h) q = Identity(g) }>(start, turned)""",
-    "products": """s, y = Scan<num_scan_inputs = 1,
-        body = one_step (float[2] h, float[2] r) => (float[2] g, float[1, 2] q) {
-            a = Unsqueeze(h, first) b = MatMul(a, turn) c = Unsqueeze(r, first) p = Relu(c)
-            e = MatMul(p, turn) q = Sub(b, e) g = Squeeze(q, first) }>(start, x)""",
-    "a loop with its number": """s, y = Loop<
-        body = one_step (int64 i, bool c, float[2] h) => (bool d, float[2] g, float q) {
-            d = Identity(c) r = Gather(x, i) k = Cast<to = 1>(i) m = Mul(r, k) g = Sub(m, h)
-            q = ReduceMax<keepdims = 0>(g) }>(steps, , start)""",
-    "a loop of two states": """s, y = Loop<
-        body = one_step (int64 i, bool c, float[2] h, float[2] k)
-            => (bool d, float[2] g, float[2] j) {
-            d = Identity(c) g = Identity(k) j = Sub(h, k) }>(steps, , start, start)""",
-}
-
-
-@STORAGES
-@pytest.mark.parametrize("name", most_at_night(SCANS, 1))
-def test_loops_whose_steps_a_run_counts(tmp_path, name, storage):
-    text = """(float[t, 2] x) => (s, y) <float[2] start = {1, 2}, float[2, 2] turn = {0, 1, -1, 0},
-        int64[1] first = {0}> {
-        turned = Transpose(x) length = Shape<end = 1>(x) steps = Squeeze(length) %s }"""
-    feeds = [{"x": numbers(t, 2)} for t in (1, 4, 9)]
-    checked(tmp_path, text % SCANS[name], feeds, storage=storage)
 
 
 STEPS = """(float[t, 2] x) => (y) { %s }"""
@@ -499,7 +351,7 @@ REFUSED = {
 def test_what_needs_numbers(tmp_path, op):
     """The message names the operator and the reason; a model compiles for each size as before."""
     nodes, reason = REFUSED[op]
-    model = onnx.parser.parse_model(PROLOGUE.format(18) + STEPS % nodes)
+    model = parsed(STEPS % nodes)
     compiled = texloom.compile(model)
     with pytest.raises(TVMError, match=f"{op} .*{reason}"):
         compiled.save(tmp_path / "open.tlp")
