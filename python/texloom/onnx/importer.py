@@ -60,7 +60,9 @@ class Importer(Emission):
     """Builds a graph from a model, given the shapes of its inputs and the values of some inputs.
 
     If `is_open`, extents that the model leaves open become symbols of the graph, unless `shapes`
-    has them. Nodes without a converter call one of the `operators`.
+    has them. If `chooses_branches`, an input that is the condition of an If has to be given by its
+    value; otherwise both branches are computed. Nodes without a converter call one of the
+    `operators`.
 
     A node that cannot be converted does not end the import: its outputs are replaced by graph
     inputs of the shapes that ONNX infers, so that all such nodes are found.
@@ -74,6 +76,7 @@ class Importer(Emission):
         progress: Progress | None = None,
         *,
         is_open: bool = False,
+        chooses_branches: bool = False,
         operators: Sequence[Operator] = (),
     ) -> None:
         named = (*model.graph.input, *model.graph.output)
@@ -89,6 +92,7 @@ class Importer(Emission):
                 "give each operator once",
             )
         self._is_open = is_open
+        self._chooses_branches = chooses_branches
         self._shapes = shapes
         self._given = values
         self.progress = progress
@@ -99,6 +103,7 @@ class Importer(Emission):
         self._checks = NodeChecks()
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
+        self._reasons: dict[str, None] = {}  # of the needs, in order
         self.outputs: list[Value] = []
 
     def run(self) -> None:
@@ -126,7 +131,7 @@ class Importer(Emission):
         if self._refusals:
             refuse_nodes(list(self._refusals))
         if self._needs:
-            raise NeedsValues(self._needs)
+            raise NeedsValues(self._needs, *self._reasons)
         self.outputs = [self._made(self._output(scope, each.name)) for each in graph.output]
 
     def _bind_inputs(self, graph: onnx.GraphProto, scope: Scope) -> None:
@@ -164,6 +169,8 @@ class Importer(Emission):
             outputs = self._converted(node, scope)
         except NeedsValues as needs:
             self._needs |= needs.inputs
+            where = f"{node.op_type} {'/'.join(self._path)!r}"
+            self._reasons.update(dict.fromkeys(f"{where}: {each}" for each in needs.reasons))
             if not needs.inputs:
                 self._refuse(node, "it needs the elements of a tensor that only a run computes")
         except _LostError:
@@ -273,15 +280,16 @@ class Importer(Emission):
             self,
             partial(self._subgraph, scope),
             partial(self._recorded, scope),
+            partial(self._branch, scope),
         )
-        with self._reasons(node, inputs):
+        with self._explained(node, inputs):
             with extents.collected() as conditions:
                 made = converted_counted(view, converter) if has_count(view) else converter(view)
             self._builder.require(self._path[-1], conditions)
         return [made] if isinstance(made, Value) else list(made)
 
     @contextmanager
-    def _reasons(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> Iterator[None]:
+    def _explained(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> Iterator[None]:
         """Turn exceptions of a converter into reasons for users.
 
         Exceptions with a reason pass. Other exceptions mean a bug of the converter, or a node whose
@@ -336,6 +344,32 @@ class Importer(Emission):
             inner[each.name] = value
         self._convert_nodes(graph.node, inner)
         return _none_lost([self._output(inner, each.name) for each in graph.output])
+
+    def _branch(self, outer: Scope, graph: onnx.GraphProto, condition: Value) -> list[Value]:
+        """Convert a graph among the attributes of a node that is computed under all conditions.
+
+        Raises
+        ------
+        NeedsValues
+            If its nodes cannot be converted without knowing the condition, which is computed from
+            inputs; or if the condition is an input whose value chooses the branch.
+        """
+        if self._chooses_branches and condition.tensor in self.graph.inputs:
+            raise NeedsValues(condition.asked, "its condition is an input")
+        if not condition.asked:
+            return self._subgraph(outer, graph, [])
+        around = self._refusals, self._needs, self._reasons
+        self._refusals, self._needs, self._reasons = {}, frozenset(), {}
+        try:
+            return self._subgraph(outer, graph, [])
+        except _LostError:
+            found = [f"{each.op} {each.node!r}: {each.reason}" for each in self._refusals]
+            why = next(iter([*found, *self._reasons]), "it reads a node that cannot be converted")
+            raise NeedsValues(
+                condition.asked, f"its branch {graph.name!r} is only for one value: {why}"
+            ) from None
+        finally:
+            self._refusals, self._needs, self._reasons = around
 
     def _recorded(
         self, outer: Scope, graph: onnx.GraphProto, inputs: Sequence[Value | Port]

@@ -30,7 +30,7 @@ class Model:
     """An ONNX model, compiled for the shapes of its inputs.
 
     A model whose shapes are known is compiled at once. A model with open extents is compiled when
-    it runs, for each new shape of its inputs. A model whose shapes depend on the values of inputs
+    it runs, for each new shape of its inputs. A model whose kernels depend on the values of inputs
     is compiled for each new value of these inputs. If `shapes` name the open extents, the model is
     compiled once for all sizes, as for a package: a new size only plans the memory again, but
     kernels are slower than those for one size. If a node needs to know an extent, this is
@@ -261,7 +261,7 @@ class Model:
         Raises
         ------
         Unsupported
-            If kernels need to know extents that the model leaves open, if shapes depend on the
+            If kernels need to know extents that the model leaves open, if kernels depend on the
             values of inputs, or if an input or output has no elements.
         TVMError
             TL5018 if the file cannot be written.

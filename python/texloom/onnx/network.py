@@ -125,6 +125,7 @@ class Imports:
         values: Mapping[str, NDArray[Any]],
         *,
         is_open: bool = False,
+        chooses_branches: bool = False,
         copies: bool = False,
     ) -> Network:
         """Return the network for these shapes and values of inputs.
@@ -135,6 +136,7 @@ class Imports:
             tuple(sorted((name, tuple(map(str, shape))) for name, shape in shapes.items())),
             tuple(sorted((name, array.tobytes()) for name, array in values.items())),
             is_open,
+            chooses_branches,
             copies,
         )
         if key not in self._networks:
@@ -144,6 +146,7 @@ class Imports:
                 {**self._values, **values},
                 self._progress,
                 is_open=is_open,
+                chooses_branches=chooses_branches,
                 operators=self._operators,
             )
             imported.run()

@@ -143,16 +143,12 @@ class Specializer:
             self._refuse_open(self.why_fixed)
         if made is not None:
             return made
-        if self.value_inputs:
-            names = sorted(self.value_inputs)
-            each = names[0]
-            refuse_model(
-                f"shapes depend on the values of the inputs {', '.join(map(repr, names))}",
-                "give the values, which become part of the package: "
-                f"values={{{each!r}: array, ...}}; on "
-                f"the command line --value {each}=FILE",
-            )
-        return self._fixed(self._shapes, {})
+        if not self.value_inputs:
+            return self._fixed(self._shapes, {})
+        try:
+            return self._compiled(self._shapes, {})
+        except NeedsValues as needs:
+            self._refuse_values(needs)
 
     def _with_copies(self) -> Specialization:
         """Compile again, with a copy of each output that has another name in the graph."""
@@ -167,7 +163,7 @@ class Specializer:
             tuple(sorted((name, array.tobytes()) for name, array in values.items())),
         )
         if key not in self._by_inputs:
-            self._by_inputs[key] = self._compiled(shapes, values)
+            self._by_inputs[key] = self._compiled(shapes, values, chooses_branches=True)
         return self._by_inputs[key]
 
     def _open(self, copies: bool = False) -> Specialization:
@@ -187,7 +183,8 @@ class Specializer:
                 )
             return self._open()
         except NeedsValues as needs:
-            self.why_fixed = Unsupported(f"kernels depend on the values of the inputs {needs}")
+            why = "; ".join([f"kernels depend on the values of the inputs {needs}", *needs.reasons])
+            self.why_fixed = Unsupported(why)
         except Unsupported as error:
             self.why_fixed = error
         except TVMError as error:
@@ -205,10 +202,34 @@ class Specializer:
             first = why.diagnostics[0].message if why.diagnostics else str(why)
             raise with_note(error, f"these extents have to be known: {first}") from None
 
+    @staticmethod
+    def _refuse_values(needs: NeedsValues) -> NoReturn:
+        """Refuse a package: list the inputs whose values nodes need, and these nodes."""
+        names = sorted(needs.inputs)
+        try:
+            refuse_model(
+                f"kernels depend on the values of the inputs {', '.join(map(repr, names))}",
+                "give the values, which become part of the package: "
+                f"values={{{names[0]!r}: array, ...}}; on "
+                f"the command line --value {names[0]}=FILE",
+            )
+        except Unsupported as error:
+            for each in needs.reasons:
+                with_note(error, each)
+            raise
+
     def _compiled(
-        self, shapes: Shapes, values: Values, *, is_open: bool = False, copies: bool = False
+        self,
+        shapes: Shapes,
+        values: Values,
+        *,
+        is_open: bool = False,
+        chooses_branches: bool = False,
+        copies: bool = False,
     ) -> Specialization:
-        network = self._imports.network(shapes, values, is_open=is_open, copies=copies)
+        network = self._imports.network(
+            shapes, values, is_open=is_open, chooses_branches=chooses_branches, copies=copies
+        )
         return Specialization(network, self._options)
 
 

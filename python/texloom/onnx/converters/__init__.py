@@ -10,6 +10,7 @@ from __future__ import annotations
 from . import (
     activations,
     attention,
+    branches,
     casts,
     control,
     convolution,
@@ -36,6 +37,7 @@ from .registry import converter_of, supported
 __all__ = [
     "activations",
     "attention",
+    "branches",
     "casts",
     "control",
     "converter_of",

@@ -1,6 +1,6 @@
-"""Control flow.
+"""Loops.
 
-While a model is imported, branches are chosen, and loops of a known length are unrolled.
+While a model is imported, loops of a known length are unrolled.
 """
 
 from __future__ import annotations
@@ -16,14 +16,6 @@ from .registry import converts
 
 _MOST_STEPS = 1000
 _UNROLLED = "each step becomes nodes of its own"
-
-
-@converts("If")
-def choose_branch(node: Node) -> Sequence[Value]:
-    """Convert the branch that the condition chooses."""
-    condition = bool(node.known(0).reshape(-1)[0])
-    branch = node.attributes["then_branch" if condition else "else_branch"]
-    return node.subgraph(branch, [])
 
 
 def _stacked(node: Node, values: Sequence[Value], axis: int = 0) -> Value:
@@ -58,7 +50,7 @@ def unroll_loop(node: Node) -> Sequence[Value]:
         given = [constant(np.array(step, "int64")), constant(np.array(True)), *carried]
         condition, *made = node.subgraph(body, given)
         if condition.array is None:
-            node.needs(condition)
+            node.needs(condition, f"only a run knows whether step {step + 1} follows")
         goes_on = bool(condition.array.reshape(-1)[0])
         carried = made[: len(carried)]
         for rows, value in zip(scanned, made[len(carried) :], strict=True):
@@ -125,4 +117,4 @@ def _element(node: Node, value: Value, axis: int, index: int) -> Value:
     return node.convert("Gather", [value, constant(np.array(index, "int64"))], axis=axis)
 
 
-__all__ = ["choose_branch", "unroll_loop", "unroll_scan"]
+__all__ = ["unroll_loop", "unroll_scan"]

@@ -51,11 +51,19 @@ class Unsupported(TVMError):
 
 
 class NeedsValues(Exception):
-    """A node needs the elements of inputs of the model, not only their shapes."""
+    """A node needs the elements of inputs of the model, not only their shapes.
 
-    def __init__(self, inputs: frozenset[str]) -> None:
+    Attributes
+    ----------
+    inputs : frozenset of str
+    reasons : tuple of str
+        Why: of the node that raises, or one of each node with its name.
+    """
+
+    def __init__(self, inputs: frozenset[str], *reasons: str) -> None:
         super().__init__(", ".join(sorted(inputs)))
         self.inputs = inputs
+        self.reasons = reasons
 
 
 def reason_of(error: TVMError) -> str:

@@ -50,6 +50,9 @@ Port = tuple[tuple[Extent, ...], str]
 Recorded = Callable[[Any, "Sequence[Value | Port]"], "tuple[LoopBody, list[Value]]"]
 """Converts the nodes of a graph among a node's attributes to the body of a loop."""
 
+Branch = Callable[[Any, Value], list[Value]]
+"""Converts the nodes of a branch among a node's attributes, given the condition."""
+
 
 class Node:
     """A node that is being converted.
@@ -75,6 +78,10 @@ class Node:
     recorded : callable
         ``recorded(graph, inputs)`` converts such a graph to the body of a loop, and returns this
         body and the outputs of the graph. Inputs are values, or shapes and dtypes.
+    branch : callable
+        ``branch(graph, condition)`` converts such a graph, which has no inputs, to nodes that are
+        computed whether or not a condition holds. If that is impossible, it asks for the values
+        that the condition is computed from.
     """
 
     def __init__(
@@ -88,6 +95,7 @@ class Node:
         emitter: Emitter,
         subgraph: Subgraph,
         recorded: Recorded,
+        branch: Branch,
     ) -> None:
         self.op = op
         self.name = name
@@ -98,6 +106,7 @@ class Node:
         self._emitter = emitter
         self.subgraph = subgraph
         self.recorded = recorded
+        self.branch = branch
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""
@@ -129,18 +138,18 @@ class Node:
         if value.sizes is not None:
             self.refuse(f"its input {index} depends on open extents, but has to be a constant")
         if value.array is None:
-            self.needs(value)
+            self.needs(value, f"it needs the elements of its input {index}")
         return value.array
 
-    def needs(self, value: Value) -> NoReturn:
-        """Raise because the elements of a value have to be known.
+    def needs(self, value: Value, why: str) -> NoReturn:
+        """Raise because the elements of a value have to be known; `why` is the reason.
 
         Raises
         ------
         NeedsValues
             Always.
         """
-        raise NeedsValues(value.asked)
+        raise NeedsValues(value.asked, why)
 
     def ints(self, index: int) -> list[int]:
         """Return the elements of a known input as a list of ints; a scalar gives one int.
