@@ -171,8 +171,6 @@ class Importer(Emission):
             self._needs |= needs.inputs
             where = f"{node.op_type} {'/'.join(self._path)!r}"
             self._reasons.update(dict.fromkeys(f"{where}: {each}" for each in needs.reasons))
-            if not needs.inputs:
-                self._refuse(node, "it needs the elements of a tensor that only a run computes")
         except _LostError:
             pass
         except TVMError as error:
@@ -280,7 +278,6 @@ class Importer(Emission):
             self,
             partial(self._subgraph, scope),
             partial(self._recorded, scope),
-            partial(self._branch, scope),
         )
         with self._explained(node, inputs):
             with extents.collected() as conditions:
@@ -345,29 +342,31 @@ class Importer(Emission):
         self._convert_nodes(graph.node, inner)
         return _none_lost([self._output(inner, each.name) for each in graph.output])
 
-    def _branch(self, outer: Scope, graph: onnx.GraphProto, condition: Value) -> list[Value]:
-        """Convert a graph among the attributes of a node that is computed under all conditions.
+    def chooses(self, condition: Value) -> bool:
+        """Whether a condition is an input whose value has to be given."""
+        return self._chooses_branches and condition.tensor in self.graph.inputs
+
+    @contextmanager
+    def asking(self, condition: Value) -> Iterator[None]:
+        """If nodes are refused meanwhile, ask for the values that `condition` is computed from.
 
         Raises
         ------
         NeedsValues
-            If its nodes cannot be converted without knowing the condition, which is computed from
-            inputs; or if the condition is an input whose value chooses the branch.
+            If nodes are refused, and the condition is computed from inputs.
         """
-        if self._chooses_branches and condition.tensor in self.graph.inputs:
-            raise NeedsValues(condition.asked, "its condition is an input")
         if not condition.asked:
-            return self._subgraph(outer, graph, [])
+            yield
+            return
         around = self._refusals, self._needs, self._reasons
         self._refusals, self._needs, self._reasons = {}, frozenset(), {}
         try:
-            return self._subgraph(outer, graph, [])
-        except _LostError:
-            found = [f"{each.op} {each.node!r}: {each.reason}" for each in self._refusals]
-            why = next(iter([*found, *self._reasons]), "it reads a node that cannot be converted")
-            raise NeedsValues(
-                condition.asked, f"its branch {graph.name!r} is only for one value: {why}"
-            ) from None
+            yield
+        except (_LostError, TVMError) as error:
+            why = [reason_of(error)] if isinstance(error, TVMError) else []
+            why += [f"{each.op} {each.node!r}: {each.reason}" for each in self._refusals]
+            why += [*self._reasons, "it reads a node that cannot be converted"]
+            raise NeedsValues(condition.asked, why[0]) from None
         finally:
             self._refusals, self._needs, self._reasons = around
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-import numpy as np
-
-from ...extents import agree, number_of, product
-from ...ops import movement
-from ..nodes import Node, Value, constant, of_sizes
+from ...extents import agree
+from ..nodes import Node, Value
 from .registry import converts
+from .scalars import as_scalar, extent_of
 
 
 @converts("If")
@@ -20,20 +18,20 @@ def choose_branch(node: Node) -> Sequence[Value]:
     If only a run knows the condition, both branches are computed, and their outputs are selected.
     """
     condition = node.input(0)
-    if number_of(product(condition.shape)) != 1:
-        node.refuse(f"its condition has the shape {condition.shape}, not one element")
     then, other = (node.attributes[name] for name in ("then_branch", "else_branch"))
     if condition.array is not None:
         return node.subgraph(then if condition.array.reshape(-1)[0] else other, [])
-    made = [node.branch(each, condition) for each in (then, other)]
-    if len(made[0]) != len(made[1]):
-        node.refuse(f"its branches have {len(made[0])} and {len(made[1])} outputs")
-    if condition.rank:
-        condition = node.emit("reshape", movement.reshape, [condition], shape=())
-    return [
-        _selected(node, condition, name, *each)
-        for name, *each in zip(node.outputs, *made, strict=False)
-    ]
+    if node.chooses(condition):
+        node.needs(condition, "its condition is an input")
+    with node.asking(condition):
+        made = [node.subgraph(each, []) for each in (then, other)]
+        if len(made[0]) != len(made[1]):
+            node.refuse(f"its branches have {len(made[0])} and {len(made[1])} outputs")
+        scalar = as_scalar(node, condition)
+        return [
+            _selected(node, scalar, name, *each)
+            for name, *each in zip(node.outputs, *made, strict=False)
+        ]
 
 
 def _selected(node: Node, condition: Value, name: str, one: Value, other: Value) -> Value:
@@ -41,11 +39,11 @@ def _selected(node: Node, condition: Value, name: str, one: Value, other: Value)
     if _are_same(one, other):
         return one
     if not one.is_tensor or not other.is_tensor:
-        _refuse(node, condition, f"the output {name!r} is a sequence or may be absent")
+        node.refuse(f"the output {name!r} of its branches is a sequence or may be absent")
     if one.count is not None or other.count is not None:
         return _selected_rows(node, condition, name, one, other)
     if one.dtype != other.dtype or one.rank != other.rank or not _agree(one, other):
-        _refuse_shapes(node, condition, name, one, other)
+        _refuse_shapes(node, name, one, other)
     return node.convert("Where", [condition, one, other])
 
 
@@ -53,24 +51,16 @@ def _selected_rows(node: Node, condition: Value, name: str, one: Value, other: V
     """Return the counted rows of one of two tensors; the other may have no row at all."""
     axis = (one if one.count is not None else other).counted_axis
     tensors = [each.counted_by(None) for each in (one, other)]
-    counts = [each.count or _extent(each, axis) for each in (one, other)]
+    counts = [each.count or extent_of(each, axis) for each in (one, other)]
     if any(each.count is not None and each.counted_axis != axis for each in (one, other)):
-        _refuse_shapes(node, condition, name, one, other)
+        _refuse_shapes(node, name, one, other)
     rows = [each for each in tensors if not each.is_empty]
     agrees = one.dtype == other.dtype and one.rank == other.rank
     agrees = agrees and _agree(*tensors, beside=None if len(rows) == 2 else axis)
     if not agrees:
-        _refuse_shapes(node, condition, name, one, other)
+        _refuse_shapes(node, name, one, other)
     made = rows[0] if len(rows) == 1 else node.convert("Where", [condition, *tensors])
     return made.counted_by(node.convert("Where", [condition, *counts]), axis)
-
-
-def _extent(value: Value, axis: int) -> Value:
-    """Return an extent as an int64 scalar."""
-    extent = value.shape[axis]
-    if isinstance(extent, int):
-        return constant(np.array(extent, "int64"))
-    return of_sizes(np.array(extent, object))
 
 
 def _agree(one: Value, other: Value, beside: int | None = None) -> bool:
@@ -92,20 +82,13 @@ def _are_same(one: Value, other: Value) -> bool:
     return one.tensor is not None and one.tensor is other.tensor
 
 
-def _refuse_shapes(node: Node, condition: Value, name: str, one: Value, other: Value) -> NoReturn:
+def _refuse_shapes(node: Node, name: str, one: Value, other: Value) -> NoReturn:
     kinds = [
         f"{each.dtype}{list(each.shape)}"
         + (" of a length that depends on data" if each.count is not None else "")
         for each in (one, other)
     ]
-    _refuse(node, condition, f"its branches give {' and '.join(kinds)} as the output {name!r}")
-
-
-def _refuse(node: Node, condition: Value, why: str) -> NoReturn:
-    """Ask for the values that the condition is computed from; refuse if there are none."""
-    if condition.asked:
-        node.needs(condition, why)
-    node.refuse(f"{why}, and only a run knows the condition")
+    node.refuse(f"its branches give {' and '.join(kinds)} as the output {name!r}")
 
 
 __all__ = ["choose_branch"]

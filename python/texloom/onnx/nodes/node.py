@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -40,6 +41,14 @@ class Emitter(Protocol):
         """Convert an operator of the newest operator set, as if it were a node of the model."""
         ...
 
+    def asking(self, condition: Value) -> AbstractContextManager[None]:
+        """If nodes are refused meanwhile, ask for the values that `condition` is computed from."""
+        ...
+
+    def chooses(self, condition: Value) -> bool:
+        """Whether a condition is an input whose value has to be given."""
+        ...
+
 
 Subgraph = Callable[[Any, Sequence[Value]], list[Value]]
 """Converts the nodes of a graph among a node's attributes, given its inputs."""
@@ -49,9 +58,6 @@ Port = tuple[tuple[Extent, ...], str]
 
 Recorded = Callable[[Any, "Sequence[Value | Port]"], "tuple[LoopBody, list[Value]]"]
 """Converts the nodes of a graph among a node's attributes to the body of a loop."""
-
-Branch = Callable[[Any, Value], list[Value]]
-"""Converts the nodes of a branch among a node's attributes, given the condition."""
 
 
 class Node:
@@ -78,10 +84,6 @@ class Node:
     recorded : callable
         ``recorded(graph, inputs)`` converts such a graph to the body of a loop, and returns this
         body and the outputs of the graph. Inputs are values, or shapes and dtypes.
-    branch : callable
-        ``branch(graph, condition)`` converts such a graph, which has no inputs, to nodes that are
-        computed whether or not a condition holds. If that is impossible, it asks for the values
-        that the condition is computed from.
     """
 
     def __init__(
@@ -95,7 +97,6 @@ class Node:
         emitter: Emitter,
         subgraph: Subgraph,
         recorded: Recorded,
-        branch: Branch,
     ) -> None:
         self.op = op
         self.name = name
@@ -106,7 +107,6 @@ class Node:
         self._emitter = emitter
         self.subgraph = subgraph
         self.recorded = recorded
-        self.branch = branch
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""
@@ -141,14 +141,30 @@ class Node:
             self.needs(value, f"it needs the elements of its input {index}")
         return value.array
 
+    def asking(self, condition: Value) -> AbstractContextManager[None]:
+        """Return a context for nodes that are computed whether or not a condition holds.
+
+        If nodes are refused in it, it raises :class:`NeedsValues` for the inputs that the condition
+        is computed from, if there are any.
+        """
+        return self._emitter.asking(condition)
+
+    def chooses(self, condition: Value) -> bool:
+        """Whether a condition is an input of the model whose value has to be given."""
+        return self._emitter.chooses(condition)
+
     def needs(self, value: Value, why: str) -> NoReturn:
         """Raise because the elements of a value have to be known; `why` is the reason.
 
         Raises
         ------
         NeedsValues
-            Always.
+            If the value is computed from inputs of the model.
+        Unsupported
+            Otherwise.
         """
+        if not value.asked:
+            self.refuse(f"{why}, which only a run computes")
         raise NeedsValues(value.asked, why)
 
     def ints(self, index: int) -> list[int]:

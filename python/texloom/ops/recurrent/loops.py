@@ -93,6 +93,46 @@ def looped(
     ]
 
 
+def conditional(step: Step) -> Step:
+    """Return a step that changes nothing once a condition is false.
+
+    Parameters
+    ----------
+    step : callable
+        Its first input is the number of the step. Its first output, of one element, says whether
+        another step follows.
+
+    Returns
+    -------
+    callable
+        A step with an additional carried tensor, an int64 scalar: how many conditions have been
+        true, including one before the first step.
+    """
+
+    def step_or_none(inputs: Sequence[Tensor], captured: Sequence[Tensor]) -> list[Tensor]:
+        number, true, *carried = inputs
+        follows, *made = step([number, *carried], captured)
+
+        def is_taken() -> Any:
+            return true().equal(number() + 1)
+
+        def kept(before: Tensor, after: Tensor) -> Tensor:
+            return te.compute(
+                before.shape,
+                lambda *i: te.if_then_else(is_taken(), after(*i), before(*i)),
+                name="kept",
+            )
+
+        def counted() -> Any:
+            holds = te.all(is_taken(), follows(*[0] * len(follows.shape)))
+            return true() + holds.astype("int64")
+
+        states = [kept(*each) for each in zip(carried, made, strict=False)]
+        return [te.compute((), counted, name="true"), *states, *made[len(carried) :]]
+
+    return step_or_none
+
+
 def _copy(x: Tensor, shape: tuple[Any, ...]) -> Tensor:
     return te.compute(shape, lambda *i: x(*i), name="next")
 
@@ -136,4 +176,4 @@ def _joined(rows: Tensor, walk: Walk, steps: Extent) -> Tensor:
     return te.compute(tuple(shape), element, name="joined")
 
 
-__all__ = ["Step", "Walk", "looped"]
+__all__ = ["Step", "Walk", "conditional", "looped"]

@@ -95,9 +95,9 @@ DIFFERENT = {
     "sequences": (
         "p = SequenceConstruct(x)",
         "q = SequenceConstruct(x, x)",
-        "the output 'y' is a sequence",
+        "the output 'y' of its branches is a sequence",
     ),
-    "nodes": ("p = Neg(x)", "q = Gather(x, far)", "its branch 'two' is only for one value: Gather"),
+    "nodes": ("p = Neg(x)", "q = Gather(x, far)", "If 'y': Gather 'y/q': its index 7 is outside"),
 }
 
 

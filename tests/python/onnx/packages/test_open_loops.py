@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from nightly import most_at_night
-from one_package import STORAGES, checked, numbers
+from one_package import STORAGES, checked, numbers, parsed
 
+import texloom
 from texloom.errors import TVMError
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
@@ -87,3 +88,98 @@ def test_loops_whose_steps_a_run_counts(tmp_path, name, storage):
         turned = Transpose(x) length = Shape<end = 1>(x) steps = Squeeze(length) %s }"""
     feeds = [{"x": numbers(t, 2)} for t in (1, 4, 9)]
     checked(tmp_path, text % SCANS[name], feeds, storage=storage)
+
+
+# Loops whose condition is data: the state starts at 0, and elements of x are added to it.
+WHILE = {
+    "sums until a limit": """(int64 i, bool c, float h) => (bool d, float g, float q) {
+        r = Gather(x, i) g = Add(h, r) q = Neg(g) d = Less(g, limit) }""",
+    "rows of two states": """(int64 i, bool c, float h) => (bool[1] d, float g, float[2] q) {
+        r = Gather(x, i) g = Sub(r, h) gs = Unsqueeze(g, zero) rs = Unsqueeze(r, zero)
+        q = Concat<axis = 0>(gs, rs) d = Less(gs, limit) }""",
+}
+LIMITS = [-100.0, 0.0, 3.0, 9.0, 1000.0]
+
+
+def steps_until(limit, x):
+    return {"x": np.asarray(x, "float32"), "limit": np.array(limit, "float32")}
+
+
+@STORAGES
+@pytest.mark.parametrize("count", ["six", "steps"])
+@pytest.mark.parametrize("name", WHILE)
+def test_loops_that_data_end(tmp_path, name, count, storage):
+    """The bound is a number or a size; the outputs have as many rows as steps are taken."""
+    text = f"""(float[t] x, float limit) => (s, y)
+        <int64[1] zero = {{0}}, float start = {{0}}, int64 six = {{6}}> {{
+        length = Shape(x) steps = Squeeze(length) begins = Less(start, limit)
+        s, y = Loop<body = one {WHILE[name]}>({count}, begins, start) }}"""
+    feeds = [steps_until(limit, range(1, n + 1)) for n in (6, 9) for limit in LIMITS]
+    checked(tmp_path, text, feeds, storage=storage)
+
+
+def test_a_search_for_a_limit_of_a_fixed_size(tmp_path):
+    """The loop is not compiled again for each new limit."""
+    text = """(float[6] x, float limit) => (s) <float start = {0}, int64 most = {1000}> {
+        s = Loop<body = one (int64 i, bool c, float h) => (bool d, float g) {
+            r = Gather(x, i) g = Add(h, r) d = Less(g, limit) }>(most, , start) }"""
+    checked(tmp_path, text, [steps_until(limit, [1, 2, 3, 4, 5, 6]) for limit in (2, 9, 20)])
+
+
+BOUNDLESS = {
+    "condition": ("", "its condition is data, and it has no trip count that bounds its steps"),
+    "count": ("many", "its trip count is data, so that its steps have no bound"),
+}
+
+
+@pytest.mark.parametrize("name", BOUNDLESS)
+def test_loops_without_a_bound(tmp_path, name):
+    """A package is refused; `run` compiles for the values that decide how many steps there are."""
+    count, reason = BOUNDLESS[name]
+    compiled = texloom.compile(
+        parsed(f"""(float limit, int64 many) => (s, y) <float start = {{0}}, float two = {{2}}> {{
+        s, y = Loop<body = one (int64 i, bool c, float h) => (bool d, float g, float q) {{
+            g = Add(h, two) q = Neg(g) d = Less(g, limit) }}>({count}, , start) }}""")
+    )
+    with pytest.raises(TVMError, match=f"(?s){reason}.*values="):
+        compiled.save(tmp_path / "loop.tlp")
+    for limit in (3, 5):
+        got = compiled.run({"limit": np.array(limit, "float32"), "many": np.array(9)})
+        wanted = [2 * (i + 1) for i in range((limit + 1) // 2)]
+        assert got["s"] == wanted[-1]
+        np.testing.assert_array_equal(got["y"], np.negative(wanted))
+
+
+@pytest.mark.parametrize("op", ["Loop", "Scan"])
+def test_more_steps_than_are_unrolled(tmp_path, op):
+    nodes = {
+        "Loop": """s, y = Loop<body = one (int64 i, bool c, float h) => (bool d, float g, float q) {
+            d = Identity(c) r = Gather(x, i) g = Sub(r, h) q = Abs(g) }>(steps, , start)""",
+        "Scan": """s, y = Scan<num_scan_inputs = 1, body = one (float h, float r)
+            => (float g, float q) { g = Sub(r, h) q = Abs(g) }>(start, x)""",
+    }
+    text = f"""(float[1500] x) => (s, y) <float start = {{0}}, int64 steps = {{1500}}> {{
+        {nodes[op]} }}"""
+    checked(tmp_path, text, [{"x": numbers(1500)}])
+
+
+@pytest.mark.parametrize(("count", "begins"), [(0, 1), (-1, 1), (3, 0)])
+def test_no_step(count, begins):
+    model = parsed(f"""(float[2] x) => (s, y)
+        <int64 steps = {{{count}}}, bool begins = {{{begins}}}> {{
+        s, y = Loop<body = one (int64 i, bool c, float[2] h) => (bool d, float[2] g, float[1, 2] q)
+        {{ d = Identity(c) g = Add(h, h) z = Constant<value_ints = [0]>() q = Unsqueeze(g, z) }}
+        >(steps, begins, x) }}""")
+    x = numbers(2)
+    got = texloom.compile(model).run({"x": x})
+    np.testing.assert_array_equal(got["s"], x)
+    assert got["y"].shape == (0, 1, 2) and got["y"].dtype == "float32"
+
+
+def test_a_scan_of_nothing():
+    model = parsed("""(float[2] x) => (s, y) <float[0, 2] none = {}> {
+        s, y = Scan<num_scan_inputs = 1, scan_output_axes = [1], body = one (float[2] h, float[2] r)
+        => (float[2] g, float[2] q) { g = Add(h, r) q = Identity(g) }>(x, none) }""")
+    got = texloom.compile(model).run({"x": numbers(2)})
+    np.testing.assert_array_equal(got["s"], numbers(2))
+    assert got["y"].shape == (2, 0)
