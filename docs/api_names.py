@@ -151,6 +151,7 @@ INTERNAL = (
     "texloom.onnx.comparison",
     "texloom.onnx.compile_options",
     "texloom.onnx.count_propagation",
+    "texloom.onnx.count_readers",
     "texloom.onnx.emission",
     "texloom.onnx.empty_outputs",
     "texloom.onnx.files",

@@ -3,7 +3,8 @@
 Such a tensor has memory for the greatest possible length, and a count (``Value.count``). *Counted
 rows* are the rows with an index below the count. If a node computes counted rows from counted rows
 alone, it is converted as if all rows were counted, and its output has the same count.
-:data:`_RULES` lists these operators, with the counted axis. Other operators are refused.
+:data:`_RULES` lists these operators, with the counted axis. Some other operators are converted with
+the count (:mod:`.count_readers`). All others are refused.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from .. import te
 from ..extents import plain, product
 from .converters.axes import normal_axes, normal_axis
 from .converters.normalization import softmax_axes
-from .converters.registry import Converter
-from .nodes import NeedsValues, Node, Value
+from .converters.registry import MICROSOFT, Converter
+from .count_readers import WHY, converted_with_count, counted_inputs
+from .nodes import Node, Value
 
 Rule = Callable[[Node, Sequence[Value]], "int | list[int]"]
 """Takes a node, and its outputs as if all rows were counted. Returns the counted axis of all
@@ -24,7 +26,7 @@ outputs, or a list with the counted axis of each output."""
 
 def has_count(node: Node) -> bool:
     """Whether a node reads a tensor whose length depends on data."""
-    return any(each is not None and each.count is not None for each in node.inputs)
+    return bool(counted_inputs(node))
 
 
 def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
@@ -33,23 +35,23 @@ def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
     Raises
     ------
     Unsupported
-        If its output is not computed row by row.
+        If the operator is not known to have the right rows.
     """
-    inputs = list(node.inputs)
-    counts = {id(each.count): each.count for each in inputs if each is not None and each.count}
-    rule = _RULES.get(node.op)
+    made = converted_with_count(node, convert)
+    if made is not None:
+        return made
+    rule = _RULES.get((node.domain, node.op))
     if rule is None:
-        node.refuse(_WHY)
+        node.refuse(WHY)
+    counts = {id(each.count): each.count for _, each in counted_inputs(node)}
     if len(counts) > 1:
         node.refuse("the lengths of its inputs depend on different data")
     (count,) = counts.values()
-    if node.op == "Slice" and (made := _cut(node, count)) is not None:
-        return [made]
+    if node.op == "Slice" and (cut := _cut(node, count)) is not None:  # type: ignore[arg-type]
+        return [cut]
+    inputs = list(node.inputs)
     node.inputs = [None if each is None else each.counted_by(None) for each in inputs]
-    try:
-        converted = convert(node)
-    except NeedsValues:
-        node.refuse(_WHY)
+    converted = convert(node)
     outputs = [converted] if isinstance(converted, Value) else list(converted)
     node.inputs = inputs
     axes = rule(node, outputs)
@@ -57,25 +59,17 @@ def converted_counted(node: Node, convert: Converter) -> Sequence[Value]:
     return [each.counted_by(count, axis) for each, axis in zip(outputs, numbers, strict=True)]
 
 
-_WHY = "it reads a tensor whose extent is known only when the model runs"
-
-
-def _counted(node: Node) -> list[tuple[int, Value]]:
-    """Return (number, value) for each input that has a count."""
-    return [(i, v) for i, v in enumerate(node.inputs) if v is not None and v.count is not None]
-
-
 def _only(node: Node, *numbers: int) -> Value:
     """Return the only input with a count; refuse unless its number is among `numbers`."""
-    found = _counted(node)
+    found = counted_inputs(node)
     if len(found) != 1 or found[0][0] not in numbers:
-        node.refuse(_WHY)
+        node.refuse(WHY)
     return found[0][1]
 
 
 def _element_by_element(node: Node, outputs: Sequence[Value]) -> int:
     rank = max(each.rank for each in node.inputs if each is not None)
-    from_end = {value.rank - value.counted_axis for _, value in _counted(node)}
+    from_end = {value.rank - value.counted_axis for _, value in counted_inputs(node)}
     if len(from_end) != 1:
         node.refuse("the axis whose extent depends on data is at different positions in its inputs")
     (end,) = from_end
@@ -105,14 +99,14 @@ def _gathered(node: Node, outputs: Sequence[Value]) -> int:
 def _beside(node: Node, x: Value, axis: int, extents: int) -> int:
     """Return the output's counted axis for a node that replaces `axis` of x by `extents` axes."""
     if x.counted_axis == axis:
-        node.refuse(_WHY)
+        node.refuse(WHY)
     return x.counted_axis + (extents - 1 if axis < x.counted_axis else 0)
 
 
 def _gathered_by_tuples(node: Node, outputs: Sequence[Value]) -> int:
     indices = _only(node, 1)
     if indices.counted_axis == indices.rank - 1 or node.attributes.get("batch_dims", 0):
-        node.refuse(_WHY)
+        node.refuse(WHY)
     return indices.counted_axis
 
 
@@ -146,7 +140,7 @@ def _without_axes(node: Node, outputs: Sequence[Value]) -> int:
     axes = node.ints_or("axes", 1)
     if axes is None:
         if 1 in x.shape[x.counted_axis : x.counted_axis + 1]:
-            node.refuse(_WHY)
+            node.refuse(WHY)
         axes = [a for a, extent in enumerate(x.shape) if extent == 1]
     removed = normal_axes(node, axes, x.rank)
     return _left(node, x, removed)
@@ -155,7 +149,7 @@ def _without_axes(node: Node, outputs: Sequence[Value]) -> int:
 def _left(node: Node, x: Value, removed: Sequence[int]) -> int:
     """Return the position of the counted axis after the axes `removed` are dropped."""
     if x.counted_axis in removed:
-        node.refuse(_WHY)
+        node.refuse(WHY)
     return [a for a in range(x.rank) if a not in removed].index(x.counted_axis)
 
 
@@ -163,12 +157,12 @@ def _along_other(default: int) -> Rule:
     """Return the rule of operators that work along an axis other than the counted axis."""
 
     def rule(node: Node, outputs: Sequence[Value]) -> int:
-        values = [value for _, value in _counted(node)]
+        values = [value for _, value in counted_inputs(node)]
         x = values[0]
         axis = normal_axis(node, int(node.attributes.get("axis", default)), x.rank)
         own = {each.counted_axis for each in values}
         if len(own) != 1 or axis in own:
-            node.refuse(_WHY)
+            node.refuse(WHY)
         return x.counted_axis
 
     return rule
@@ -177,13 +171,13 @@ def _along_other(default: int) -> Rule:
 def _normalized(node: Node, outputs: Sequence[Value]) -> int:
     x = _only(node, 0)
     if x.counted_axis in softmax_axes(node, x.rank):
-        node.refuse(_WHY)
+        node.refuse(WHY)
     return x.counted_axis
 
 
 def _joined(node: Node, outputs: Sequence[Value]) -> int:
-    if len(_counted(node)) != len(node.inputs):
-        node.refuse(_WHY)
+    if len(counted_inputs(node)) != len(node.inputs):
+        node.refuse(WHY)
     return _along_other(0)(node, outputs)
 
 
@@ -222,46 +216,79 @@ def _reduced(node: Node, outputs: Sequence[Value]) -> int:
     if node.op.startswith("Arg"):
         axes = [node.attributes.get("axis", 0)]
     if not axes:
-        node.refuse(_WHY)
+        node.refuse(WHY)
     reduced = normal_axes(node, axes, x.rank)
     kept = _left(node, x, reduced)
     return x.counted_axis if node.attributes.get("keepdims", 1) else kept
 
 
 def _product(node: Node, outputs: Sequence[Value]) -> int:
-    """The counted rows are rows of the first factor; counted batches are not supported."""
+    """The counted rows are rows of the first factor, or batches that the second does not have."""
     x = _only(node, 0)
-    if x.counted_axis != x.rank - 2 or node.attributes.get("transA", 0):
-        node.refuse(_WHY)
+    if x.counted_axis > x.rank - 2 or node.attributes.get("transA", 0):
+        node.refuse(WHY)
+    if x.counted_axis < x.rank - 2 and node.input(1).rank > 2:
+        node.refuse(WHY)
     addend = node.inputs[2] if len(node.inputs) > 2 else None
     if addend is not None and addend.rank == 2 and addend.shape[0] != 1:
-        node.refuse(_WHY)
-    return outputs[0].rank - 2
+        node.refuse(WHY)
+    return outputs[0].rank - (x.rank - x.counted_axis)
+
+
+def _of_batch(node: Node, outputs: Sequence[Value]) -> int:
+    """The counted rows are images, which are computed one by one."""
+    if _only(node, 0).counted_axis != 0 or node.attributes.get("training_mode", 0):
+        node.refuse(WHY)
+    return 0
+
+
+def _normalized_from(node: Node, outputs: Sequence[Value]) -> int:
+    """The axes from one on are normalized; the counted axis is before them."""
+    x = _only(node, 0)
+    axis = normal_axis(node, int(node.attributes.get("axis", -1)), x.rank)
+    if x.counted_axis >= axis:
+        node.refuse(WHY)
+    return x.counted_axis
 
 
 def _regions(node: Node, outputs: Sequence[Value]) -> int:
     """The counted rows are regions of images."""
-    if any(i == 0 or value.counted_axis for i, value in _counted(node)):
-        node.refuse(_WHY)
+    if any(i == 0 or value.counted_axis for i, value in counted_inputs(node)):
+        node.refuse(WHY)
     return 0
 
 
 _ELEMENT_BY_ELEMENT = (
-    ["Abs", "Add", "And", "Cast", "Ceil", "Clip", "Cos", "Div", "Equal", "Erf", "Exp", "Floor"]
-    + ["Gelu", "Greater", "GreaterOrEqual", "HardSigmoid", "Identity", "IsNaN", "LeakyRelu"]
-    + ["Less", "LessOrEqual", "Log", "Max", "Min", "Mod", "Mul", "Neg", "Not", "Or", "Pow"]
-    + ["Reciprocal", "Relu", "Round", "Sigmoid", "Sign", "Sin", "Sqrt", "Sub", "Sum", "Tanh"]
+    ["Abs", "Acos", "Acosh", "Add", "And", "Asin", "Asinh", "Atan", "Atanh", "BitwiseAnd"]
+    + ["BitwiseNot", "BitwiseOr", "BitwiseXor", "Cast", "Ceil", "Celu", "Clip", "Cos", "Cosh"]
+    + ["Div", "Elu", "Equal", "Erf", "Exp", "Floor", "Gelu", "Greater", "GreaterOrEqual"]
+    + ["HardSigmoid", "HardSwish", "Identity", "IsInf", "IsNaN", "LeakyRelu", "Less"]
+    + ["LessOrEqual", "Log", "Max", "Mean", "Min", "Mish", "Mod", "Mul", "Neg", "Not", "Or"]
+    + ["PRelu", "Pow", "Reciprocal", "Relu", "Round", "Selu", "Shrink", "Sigmoid", "Sign", "Sin"]
+    + ["Sinh", "Softplus", "Softsign", "Sqrt", "Sub", "Sum", "Tan", "Tanh", "ThresholdedRelu"]
     + ["Where", "Xor"]
 )
+_REDUCTIONS = [
+    "ArgMax",
+    "ArgMin",
+    "ReduceL1",
+    "ReduceL2",
+    "ReduceLogSum",
+    "ReduceLogSumExp",
+    "ReduceMax",
+] + ["ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"]
+_BATCHED = ["AveragePool", "BatchNormalization", "Conv", "ConvTranspose", "GlobalAveragePool"]
+_BATCHED += ["GlobalMaxPool", "InstanceNormalization", "MaxPool"]
 
-_RULES: dict[str, Rule] = {
+_OF_ONNX: dict[str, Rule] = {
     **dict.fromkeys(_ELEMENT_BY_ELEMENT, _element_by_element),
-    **dict.fromkeys(["ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"], _reduced),
-    **dict.fromkeys(["ArgMax", "ArgMin"], _reduced),
+    **dict.fromkeys(_REDUCTIONS, _reduced),
+    **dict.fromkeys(_BATCHED, _of_batch),
     **dict.fromkeys(["Gemm", "MatMul"], _product),
     **dict.fromkeys(["MaxRoiPool", "RoiAlign"], _regions),
     **dict.fromkeys(["Flatten", "Reshape"], _reshaped),
     **dict.fromkeys(["LogSoftmax", "Softmax"], _normalized),
+    **dict.fromkeys(["LayerNormalization", "RMSNormalization"], _normalized_from),
     "Concat": _joined,
     "Gather": _gathered,
     "GatherElements": _gathered_by_element,
@@ -273,5 +300,7 @@ _RULES: dict[str, Rule] = {
     "Transpose": _transposed,
     "Unsqueeze": _with_axes,
 }
+_RULES: dict[tuple[str, str], Rule] = {("", op): rule for op, rule in _OF_ONNX.items()}
+_RULES |= {(MICROSOFT, op): _element_by_element for op in ("FastGelu", "Gelu", "QuickGelu")}
 
 __all__ = ["converted_counted", "has_count"]

@@ -270,6 +270,7 @@ class Importer(Emission):
     ) -> list[Value]:
         view = Node(
             node.op_type,
+            _domain(node),
             self._path[-1],
             version,
             list(inputs),

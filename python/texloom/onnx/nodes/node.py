@@ -67,6 +67,8 @@ class Node:
     ----------
     op : str
         The operator's type, such as ``"Conv"``.
+    domain : str
+        The operator's domain; empty for ONNX's own.
     name : str
         The node's name, or that of its first output.
     version : int
@@ -89,6 +91,7 @@ class Node:
     def __init__(
         self,
         op: str,
+        domain: str,
         name: str,
         version: int,
         inputs: list[Value | None],
@@ -99,6 +102,7 @@ class Node:
         recorded: Recorded,
     ) -> None:
         self.op = op
+        self.domain = domain
         self.name = name
         self.version = version
         self.inputs = inputs
