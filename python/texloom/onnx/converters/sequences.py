@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..nodes import ABSENT, Node, Value, sequence
 from ..nodes.types import dtype_name
 from .axes import normal_axis
-from .movement import concatenated, parts_of
+from .movement import concatenated, parts_of, split_sizes
 from .registry import converts
 
 
@@ -96,25 +96,22 @@ def split_to_sequence(node: Node) -> Value:
     x = node.input(0)
     axis = normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)
     extent = x.shape[axis]
+    if node.has(1) and node.input(1).rank:
+        sizes = split_sizes(node, extent, 0, node.ints(1))
+        return sequence(parts_of(node, x, axis, sizes), x.dtype)
     if not isinstance(extent, int):
         node.refuse(
             f"the axis {axis} has the open extent {extent}, but a sequence has a known length"
         )
-    if not node.has(1):
-        parts = parts_of(node, x, axis, [1] * extent)
-        if not node.attributes.get("keepdims", 1):
-            where = node.constant([axis], "int64")
-            parts = [node.convert("Squeeze", [each, where]) for each in parts]
-        return sequence(parts, x.dtype)
-    sizes = node.ints(1)
-    if node.input(1).rank == 0:
-        size = sizes[0]
-        if size <= 0:
-            node.refuse(f"its parts would have the extent {size}, which is not positive")
-        sizes = [min(size, extent - begin) for begin in range(0, extent, size)]
-    if min(sizes, default=0) < 0 or sum(sizes) != extent:
-        node.refuse(f"an axis of extent {extent} cannot be divided into parts of {sizes}")
-    return sequence(parts_of(node, x, axis, sizes), x.dtype)
+    size = node.ints(1)[0] if node.has(1) else 1
+    if size <= 0:
+        node.refuse(f"its parts would have the extent {size}, which is not positive")
+    sizes = [min(size, extent - begin) for begin in range(0, extent, size)]
+    parts = parts_of(node, x, axis, sizes)
+    if not node.has(1) and not node.attributes.get("keepdims", 1):
+        where = node.constant([axis], "int64")
+        parts = [node.convert("Squeeze", [each, where]) for each in parts]
+    return sequence(parts, x.dtype)
 
 
 @converts("SequenceMap")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 from ... import te, tir
 from ..._core import Tensor
+from ...extents import Extent, product, shape_of
 from ..raveling import unraveled
 from ..reductions import cumsum
-from ..reductions.axes import extents
 from ..sorting import sorted_order
 from ..threads import each_thread
 from .compaction import place_of, total
@@ -81,14 +80,14 @@ class _Parts:
 
     def __init__(self, x: Tensor, axis: int | None) -> None:
         self._x = x
-        own = extents(x)
+        own = shape_of(x)
         self._extents = own
         self.axis = axis or 0
         self._is_list = axis is None
-        self.shape = (prod(own),) if axis is None else own
+        self.shape = (product(own),) if axis is None else own
         self.length = self.shape[self.axis]
         self._rest = () if axis is None else (*own[:axis], *own[axis + 1 :])
-        self.width = prod(self._rest)
+        self.width = product(self._rest)
 
     def element(self, part: Any, k: Any) -> Any:
         if self._is_list:
@@ -110,7 +109,7 @@ def _is_less(v: Any, w: Any) -> Any:
     return te.any(less, te.all(te.isnan(w), tir.Not(te.isnan(v))))
 
 
-def _by_elements(width: int) -> Any:
+def _by_elements(width: Extent) -> Any:
     """Return the lexicographic order of parts of `width` elements."""
 
     def before(ib: Any, keys: Sequence[Any], row: Any, i: Any, j: Any) -> Any:
@@ -144,7 +143,7 @@ def _first_of_each(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
     ib = tir.ir_builder.create()
     order, is_new, group = (ib.buffer_ptr(each) for each in inputs)
     first = ib.buffer_ptr(outputs[0])
-    length = int(outputs[0].shape[0])
+    (length,) = shape_of(outputs[0])
     with each_thread(ib, length) as p:
         opens = ib.let("opens", is_new[p].equal(1))
         place = place_of(opens, group[p] - 1, group[length - 1], p, group[p])
@@ -154,7 +153,7 @@ def _first_of_each(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
 
 def _places_by_first(first: Tensor, group: Tensor) -> Tensor:
     """Return for each group how many groups have an earlier first part."""
-    length = int(first.shape[0])
+    (length,) = shape_of(first)
 
     def mark(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
         ib = tir.ir_builder.create()
@@ -177,7 +176,7 @@ def _written(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
     ib = tir.ir_builder.create()
     order, is_new, group, first, place = (ib.buffer_ptr(each) for each in inputs)
     where, inverse, numbers = (ib.buffer_ptr(each) for each in outputs)
-    length = int(outputs[0].shape[0])
+    (length,) = shape_of(outputs[0])
     with each_thread(ib, length) as p:
         own = ib.let("own", group[p] - 1)
         inverse[order[0, p]] = place[own].astype("int64")
@@ -189,7 +188,7 @@ def _written(inputs: Sequence[Any], outputs: Sequence[Any]) -> Any:
     return ib.get()
 
 
-def _end_of_group(ib: Any, group: Any, own: Any, p: Any, length: int) -> Any:
+def _end_of_group(ib: Any, group: Any, own: Any, p: Any, length: Extent) -> Any:
     """Return the first place after `p` that belongs to another group, found by bisection."""
     low = ib.allocate("int32", (1,), name="low", scope="local")
     high = ib.allocate("int32", (1,), name="high", scope="local")

@@ -317,6 +317,21 @@ def test_places_of_elements_that_hold(tmp_path):
     checked(tmp_path, text, feeds)
 
 
+@pytest.mark.parametrize(("axis", "in_order"), most_at_night(product(["", "axis = 1,"], [1, 0]), 2))
+def test_distinct_elements(tmp_path, axis, in_order):
+    text = f"""(float[h, w] x) => (y, i, k, n) {{
+        y, i, k, n = Unique<{axis} sorted = {in_order}>(x) }}"""
+    feeds = [{"x": numbers(*shape) // 6} for shape in ((2, 3), (1, 70), (3, 40))]
+    checked(tmp_path, text, feeds)
+
+
+def test_a_sequence_of_parts_whose_sizes_are_given(tmp_path):
+    text = """(float[h] x) => (y) <int64[1] three = {3}, int64 last = {-1}> {
+        h = Shape(x) rest = Sub(h, three) sizes = Concat<axis = 0>(three, rest)
+        s = SplitToSequence(x, sizes) y = SequenceAt(s, last) }"""
+    checked(tmp_path, text, [{"x": numbers(h)} for h in (4, 9, 20)])
+
+
 STEPS = """(float[t, 2] x) => (y) { %s }"""
 REFUSED = {
     "Scan": (
@@ -337,7 +352,6 @@ REFUSED = {
         "s = Shape(x) n = Gather(s, s) y = ConstantOfShape(n)",
         "it needs the elements of its input 0, which only a run computes",
     ),
-    "Unique": ("y = Unique(x)", "it needs to know the extents of its inputs, .* leaves open t"),
 }
 
 
@@ -349,4 +363,4 @@ def test_what_needs_numbers(tmp_path, op):
     compiled = texloom.compile(model)
     with pytest.raises(TVMError, match=f"{op} .*{reason}"):
         compiled.save(tmp_path / "open.tlp")
-    assert reason in str(compiled.why_fixed) or op == "Unique"
+    assert reason in str(compiled.why_fixed)
