@@ -29,36 +29,36 @@ def choose_branch(node: Node) -> Sequence[Value]:
             node.refuse(f"its branches have {len(made[0])} and {len(made[1])} outputs")
         scalar = as_scalar(node, condition)
         return [
-            _selected(node, scalar, name, *each)
+            selected(node, scalar, f"the output {name!r} of its branches", *each)
             for name, *each in zip(node.outputs, *made, strict=False)
         ]
 
 
-def _selected(node: Node, condition: Value, name: str, one: Value, other: Value) -> Value:
-    """Return `one` where a scalar condition holds, else `other`."""
+def selected(node: Node, condition: Value, what: str, one: Value, other: Value) -> Value:
+    """Return `one` if a scalar condition holds, else `other`; `what` they are is for messages."""
     if _are_same(one, other):
         return one
     if not one.is_tensor or not other.is_tensor:
-        node.refuse(f"the output {name!r} of its branches is a sequence or may be absent")
+        node.refuse(f"{what} is a sequence or may be absent")
     if one.count is not None or other.count is not None:
-        return _selected_rows(node, condition, name, one, other)
+        return _selected_rows(node, condition, what, one, other)
     if one.dtype != other.dtype or one.rank != other.rank or not _agree(one, other):
-        _refuse_shapes(node, name, one, other)
+        _refuse_shapes(node, what, one, other)
     return node.convert("Where", [condition, one, other])
 
 
-def _selected_rows(node: Node, condition: Value, name: str, one: Value, other: Value) -> Value:
+def _selected_rows(node: Node, condition: Value, what: str, one: Value, other: Value) -> Value:
     """Return the counted rows of one of two tensors; the other may have no row at all."""
     axis = (one if one.count is not None else other).counted_axis
     tensors = [each.counted_by(None) for each in (one, other)]
     counts = [each.count or extent_of(each, axis) for each in (one, other)]
     if any(each.count is not None and each.counted_axis != axis for each in (one, other)):
-        _refuse_shapes(node, name, one, other)
+        _refuse_shapes(node, what, one, other)
     rows = [each for each in tensors if not each.is_empty]
     agrees = one.dtype == other.dtype and one.rank == other.rank
     agrees = agrees and _agree(*tensors, beside=None if len(rows) == 2 else axis)
     if not agrees:
-        _refuse_shapes(node, name, one, other)
+        _refuse_shapes(node, what, one, other)
     made = rows[0] if len(rows) == 1 else node.convert("Where", [condition, *tensors])
     return made.counted_by(node.convert("Where", [condition, *counts]), axis)
 
@@ -82,13 +82,13 @@ def _are_same(one: Value, other: Value) -> bool:
     return one.tensor is not None and one.tensor is other.tensor
 
 
-def _refuse_shapes(node: Node, name: str, one: Value, other: Value) -> NoReturn:
+def _refuse_shapes(node: Node, what: str, one: Value, other: Value) -> NoReturn:
     kinds = [
         f"{each.dtype}{list(each.shape)}"
         + (" of a length that depends on data" if each.count is not None else "")
         for each in (one, other)
     ]
-    node.refuse(f"its branches give {' and '.join(kinds)} as the output {name!r}")
+    node.refuse(f"{what} is {' or '.join(kinds)}")
 
 
-__all__ = ["choose_branch"]
+__all__ = ["choose_branch", "selected"]

@@ -6,11 +6,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...errors import TVMError
 from ...extents import LARGEST, Extent
 from ...ops.recurrent import Walk
 from ..nodes import Node, Value, constant
+from ..nodes.types import element_type
+from .branches import selected
 from .recurrences import looped_while, no_steps, recorded_loop, scanned_along, scanned_nothing
 from .registry import converts
+from .scalars import as_scalar
 
 _MOST_STEPS = 1000
 _UNROLLED = "each step becomes nodes of its own"
@@ -72,38 +76,112 @@ def _unrolled(
     node: Node, most: int | None, begins: Value, carried: Sequence[Value]
 ) -> Sequence[Value]:
     """Convert the body once for each step, until a condition is false."""
-    body = node.attributes["body"]
-    scanned: list[list[Value]] = [[] for _ in range(len(body.output) - 1 - len(carried))]
-    first = carried
-    step = 0
-    while most is None or step < most:
-        if step == _MOST_STEPS:
+    first, steps = carried, _Steps(node, carried)
+    while most is None or steps.number < most:
+        if steps.number == _MOST_STEPS:
             if most is not None:
                 return looped_while(node, recorded_loop(node, first), most, begins)
             node.refuse(f"the loop takes more than {_MOST_STEPS} steps: {_UNROLLED}")
-        given = [constant(np.array(step, "int64")), constant(np.array(True)), *carried]
-        condition, *made = node.subgraph(body, given)
-        carried = made[: len(carried)]
-        for rows, value in zip(scanned, made[len(carried) :], strict=True):
-            rows.append(value)
-        step += 1
-        if step == most:
+        condition = steps.add()
+        if steps.number == most:
             break
         if condition.array is None:
             return _recurrence(node, most, condition, begins, first)
         if not condition.array.all():
             break
-    return [*carried, *(_stacked(node, rows) for rows in scanned)]
+    return steps.outputs()
 
 
 def _recurrence(
     node: Node, most: Extent | None, condition: Value, begins: Value, carried: Sequence[Value]
 ) -> Sequence[Value]:
-    """Convert a loop that a condition ends which only a run knows."""
+    """Convert a loop that a condition ends which only a run knows.
+
+    A short loop whose body a recurrence cannot have is unrolled: all steps are computed.
+    """
     with node.asking(condition):
         if most is None:
             node.refuse("its condition is data, and it has no trip count that bounds its steps")
-        return looped_while(node, recorded_loop(node, carried), most, begins)
+        try:
+            return looped_while(node, recorded_loop(node, carried), most, begins)
+        except TVMError:
+            if not isinstance(most, int) or most > _MOST_STEPS:
+                raise
+        steps = _Steps(node, carried, None if begins.is_constant else as_scalar(node, begins))
+        while steps.number < most and not steps.is_at_end:
+            steps.add()
+        return steps.outputs()
+
+
+class _Steps:
+    """The steps of a Loop that is unrolled.
+
+    Parameters
+    ----------
+    node : Node
+    carried : sequence of Value
+        The states before the first step.
+    active : Value, optional
+        Whether the first step is taken, if only a run knows.
+
+    Attributes
+    ----------
+    number : int
+        How many steps have been added.
+    is_at_end : bool
+        Whether a condition is certainly false.
+    """
+
+    def __init__(self, node: Node, carried: Sequence[Value], active: Value | None = None) -> None:
+        self._node = node
+        self._body = node.attributes["body"]
+        self._carried = list(carried)
+        self._active = active
+        self._taken: Value | None = None  # how many steps are taken, if only a run knows
+        self._scanned: list[list[Value]] = [
+            [] for _ in range(len(self._body.output) - 1 - len(carried))
+        ]
+        self.number = 0
+        self.is_at_end = False
+
+    def add(self) -> Value:
+        """Convert the body for the next step, and return its condition."""
+        given = [constant(np.array(self.number, "int64")), constant(np.array(True))]
+        condition, *made = self._node.subgraph(self._body, [*given, *self._carried])
+        states = made[: len(self._carried)]
+        for rows, value in zip(self._scanned, made[len(states) :], strict=True):
+            rows.append(value)
+        self._carried = states if self._active is None else self._kept(states, self._active)
+        self.number += 1
+        if condition.array is None:
+            self._end_if_not(as_scalar(self._node, condition))
+        else:
+            self.is_at_end = not condition.array.all()
+        return condition
+
+    def outputs(self) -> list[Value]:
+        """Return the states, and the outputs along the steps."""
+        rows = [_stacked(self._node, each) for each in self._scanned]
+        if self._taken is not None:
+            rows = [each.counted_by(self._taken, 0) for each in rows]
+        return [*self._carried, *rows]
+
+    def _kept(self, states: Sequence[Value], active: Value) -> list[Value]:
+        """Return the states after a step that may not be taken; note whether it is."""
+        taken = self._node.convert("Cast", [active], to=element_type("int64"))
+        before = constant(np.array(self.number, "int64")) if self._taken is None else self._taken
+        self._taken = self._node.convert("Add", [before, taken])
+        return [
+            selected(self._node, active, f"the state {number} after a step", *each)
+            for number, each in enumerate(zip(states, self._carried, strict=True))
+        ]
+
+    def _end_if_not(self, condition: Value) -> None:
+        """Let the next step be taken only under a condition."""
+        active = self._active
+        self._active = (
+            condition if active is None else self._node.convert("And", [active, condition])
+        )
 
 
 @converts("Scan")

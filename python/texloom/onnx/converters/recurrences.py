@@ -11,6 +11,7 @@ from ...graph.loop_body import LoopBody
 from ...graph.tensor import GraphTensor
 from ...ops.recurrent import Walk, conditional, looped
 from ..nodes import Node, Port, Value, empty, of_tensor, reason_of
+from ..nodes.types import element_type
 from .scalars import as_scalar, as_value
 
 
@@ -66,7 +67,7 @@ def looped_while(node: Node, recording: Recording, steps: Extent, begins: Value)
     walks = [Walk(0)] * len(recording.elements)
     if recording.goes_on and begins.is_constant:
         return _emitted(node, recording, steps, walks)
-    first = node.convert("Cast", [as_scalar(node, begins)], to=_INT64)
+    first = node.convert("Cast", [as_scalar(node, begins)], to=element_type("int64"))
     true, *made = _emitted(node, recording, steps, walks, first)
     if not walks:
         return made
@@ -115,9 +116,6 @@ def scanned_nothing(
     """Return the outputs of a Scan of length 0; the parameters are those of `scanned_along`."""
     recording = _recorded_scan(node, carried, scanned)
     return no_steps(node, recording, [axis for axis, _ in written])
-
-
-_INT64 = 7  # TensorProto.INT64
 
 
 def _port(value: Value) -> Port | Value:

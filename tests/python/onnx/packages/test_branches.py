@@ -90,8 +90,8 @@ def test_rows_that_are_counted_or_none(tmp_path):
 
 
 DIFFERENT = {
-    "shapes": ("p = Neg(x)", "q = Unsqueeze(x, first)", "gives? float32.2. and float32.1, 2."),
-    "types": ("p = Neg(x)", "q = Cast<to = 7>(x)", "float32.2. and int64.2."),
+    "shapes": ("p = Neg(x)", "q = Unsqueeze(x, first)", "branches is float32.2. or float32.1, 2."),
+    "types": ("p = Neg(x)", "q = Cast<to = 7>(x)", "float32.2. or int64.2."),
     "sequences": (
         "p = SequenceConstruct(x)",
         "q = SequenceConstruct(x, x)",

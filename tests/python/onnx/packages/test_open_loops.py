@@ -126,6 +126,41 @@ def test_a_search_for_a_limit_of_a_fixed_size(tmp_path):
     checked(tmp_path, text, [steps_until(limit, [1, 2, 3, 4, 5, 6]) for limit in (2, 9, 20)])
 
 
+SHORT = {
+    "elements in order": """v, j = TopK(s, two) f = ReduceMax<keepdims = 0>(v) t = Sub(s, f)
+        q = Identity(v)""",
+    "another such loop": """t = Loop<body = inner (int64 k, bool b, float[w] o)
+        => (bool e, float[w] p) { m = ReduceMin<keepdims = 0>(o) p = Sub(o, m)
+        n = ReduceMax<keepdims = 0>(p) e = Less(n, limit) }>(steps, , s) q = Neg(t)""",
+}
+
+
+@pytest.mark.parametrize("begins", ["", "begins"])
+@pytest.mark.parametrize("name", SHORT)
+def test_short_loops_of_what_a_recurrence_cannot_have(tmp_path, name, begins):
+    """All steps are unrolled, and those after the end change nothing."""
+    text = f"""(float[w] x, float limit) => (s, y) <int64 steps = {{4}}, int64[1] two = {{2}}> {{
+        first = ReduceMax<keepdims = 0>(x) begins = Less(first, limit)
+        s, y = Loop<body = one (int64 i, bool c, float[w] s) => (bool d, float[w] t, float[w] q) {{
+            {SHORT[name]} l = ReduceMax<keepdims = 0>(t) d = Less(l, limit) }}
+        >(steps, {begins}, x) }}"""
+    feeds = [steps_until(limit, numbers(w)) for w in (3, 9) for limit in (-20, -3, 3, 20)]
+    checked(tmp_path, text.replace("float[w] q)", "float[v] q)"), feeds)
+
+
+def test_a_state_that_grows_until_data_say_stop(tmp_path):
+    compiled = texloom.compile(
+        parsed("""(float[2] x, float limit) => (y) <int64 steps = {3}, float[1] first = {0}> {
+        y = Loop<body = one (int64 i, bool c, s) => (bool d, t) { t = Concat<axis = 0>(s, x)
+            m = ReduceSum<keepdims = 0>(t) d = Less(m, limit) }>(steps, , first) }""")
+    )
+    with pytest.raises(TVMError, match="(?s)the state 0 after a step is .*values={'limit'"):
+        compiled.save(tmp_path / "loop.tlp")
+    for limit, wanted in ((2, [0, 1, 2]), (4, [0, 1, 2, 1, 2])):
+        got = compiled.run(steps_until(limit, [1, 2]))["y"]
+        np.testing.assert_array_equal(got, wanted)
+
+
 BOUNDLESS = {
     "condition": ("", "its condition is data, and it has no trip count that bounds its steps"),
     "count": ("many", "its trip count is data, so that its steps have no bound"),
