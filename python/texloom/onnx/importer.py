@@ -203,7 +203,7 @@ class Importer(Emission):
         if any(each is _LOST for each in inputs):
             self._check_is_supported(node, version)
             return [_LOST] * len(node.output)
-        if is_of_model:
+        if is_of_model and self._operator_of(node, version) is None:
             self._checks.check(node, inputs, version)
         sizes = self._computed_sizes(node, inputs, version)
         if sizes is not None:
@@ -220,8 +220,13 @@ class Importer(Emission):
 
     def _check_is_supported(self, node: onnx.NodeProto, version: int) -> None:
         """Refuse an operator that cannot be converted, whatever its inputs are."""
-        if converter_of(_domain(node), node.op_type) is None and not has_body(node, version):
+        known = converter_of(_domain(node), node.op_type) or self._operator_of(node, version)
+        if known is None and not has_body(node, version):
             raise Unsupported(NOT_SUPPORTED)
+
+    def _operator_of(self, node: onnx.NodeProto, version: int) -> Operator | None:
+        """Return the custom operator that a node calls, if one is given."""
+        return self._operators.get((f"{_domain(node)}::{node.op_type}", version))
 
     def _computed_sizes(
         self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int
@@ -245,16 +250,15 @@ class Importer(Emission):
     ) -> list[Value]:
         """Return the outputs of a node that becomes operators of the graph.
 
-        In order of preference: the converter adds them, a custom operator is called, or the
+        In order of preference: a custom operator is called, the converter adds them, or the
         operator's body in the standard is converted.
         """
-        domain = _domain(node)
-        converter = converter_of(domain, node.op_type)
-        if converter is not None:
-            return self._converted_by(converter, node, inputs, version, scope)
-        operator = self._operators.get((f"{domain}::{node.op_type}", version))
+        operator = self._operator_of(node, version)
         if operator is not None:
             return self.call(operator, inputs, attributes_of(node), len(node.output))
+        converter = converter_of(_domain(node), node.op_type)
+        if converter is not None:
+            return self._converted_by(converter, node, inputs, version, scope)
         body = function_body(node, inputs, version)
         if body is None:
             raise Unsupported(NOT_SUPPORTED)

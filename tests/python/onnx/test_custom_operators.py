@@ -81,6 +81,33 @@ def test_missing_operators_are_listed():
     assert "operators=" in str(raised.value)
 
 
+@custom.host_operator("com.microsoft::Gelu", {"x": "read", "y": "write"}, attributes={"step": 1.0})
+def own_gelu(x, y, step):
+    y[...] = x + np.float32(step)
+
+
+def test_a_given_operator_replaces_a_converter(dev):
+    """It is also called with attributes that onnxruntime's operator of that name does not have."""
+    changed = model()
+    changed.graph.node[1].op_type, changed.graph.node[1].domain = "Gelu", "com.microsoft"
+    changed.graph.node[1].attribute.append(helper.make_attribute("step", 2.0))
+    changed.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    got = texloom.compile(changed, operators=[own_gelu, split]).run({"x": X}, dev)
+    np.testing.assert_array_equal(got["high"], np.maximum(2 * X + 2, 0))
+    with pytest.raises(texloom.onnx.Unsupported, match="step"):
+        texloom.compile(changed, operators=[split])
+
+
+def test_nodes_after_a_refused_node_are_not_refused():
+    """An operator that is given is known also where its input is missing."""
+    changed = model()
+    changed.graph.node[0].op_type = "NoSuch"
+    changed.graph.node[0].domain = "org.mine"
+    with pytest.raises(texloom.onnx.Unsupported) as raised:
+        texloom.compile(changed, operators=[softshrink, split])
+    assert [each.op for each in raised.value.refusals] == ["org.mine::NoSuch"]
+
+
 def test_an_operator_is_given_once():
     with pytest.raises(
         texloom.TVMError,
