@@ -11,6 +11,7 @@ from ...extents import LARGEST, Extent
 from ...ops.recurrent import Walk
 from ..nodes import Node, Value, constant
 from ..nodes.types import element_type
+from .axes import normal_axis
 from .branches import selected
 from .recurrences import looped_while, no_steps, recorded_loop, scanned_along, scanned_nothing
 from .registry import converts
@@ -191,51 +192,77 @@ def convert_scan(node: Node) -> Sequence[Value]:
     A scan that is long, or whose length is known only at a run, becomes a recurrence.
     """
     if node.version < 9:
-        node.refuse(
-            "the batches of Scan before version 9 are not supported: export opset 9 or later"
-        )
-    body = node.attributes["body"]
+        return _batched_scan(node)
     inputs = int(node.attributes["num_scan_inputs"])
     states = len(node.inputs) - inputs
-    outputs = len(body.output) - states
+    outputs = len(node.attributes["body"].output) - states
+    given = [node.input(i) for i in range(len(node.inputs))]
     axes = node.attributes.get("scan_input_axes", [0] * inputs)
-    reversed_inputs = node.attributes.get("scan_input_directions", [0] * inputs)
-    carried = [node.input(i) for i in range(states)]
-    scanned = [node.input(states + i) for i in range(inputs)]
-    axes = [axis % value.rank for axis, value in zip(axes, scanned, strict=True)]
-    steps = scanned[0].shape[axes[0]]
-    if not isinstance(steps, int) or steps > _MOST_STEPS or steps == 0:
-        walks = [Walk(a, bool(b)) for a, b in zip(axes, reversed_inputs, strict=True)]
-        read, written = list(zip(scanned, walks, strict=True)), _written(node, outputs)
-        if steps == 0:
-            return scanned_nothing(node, carried, read, written)
-        return scanned_along(node, steps, carried, read, written)
-    made: list[list[Value]] = [[] for _ in range(outputs)]
+    walks = [
+        Walk(normal_axis(node, axis, value.rank), is_backward)
+        for value, axis, is_backward in zip(
+            given[states:], axes, _directions(node, "scan_input_directions", inputs), strict=True
+        )
+    ]
+    written_axes = node.attributes.get("scan_output_axes", [0] * outputs)
+    backward = _directions(node, "scan_output_directions", outputs)
+    written = list(zip(written_axes, backward, strict=True))
+    scanned = list(zip(given[states:], walks, strict=True))
+    return _scan(node, given[:states], scanned, written)
+
+
+def _batched_scan(node: Node) -> Sequence[Value]:
+    """Convert a Scan before version 9, whose first axis is that of sequences, for each sequence."""
+    if node.has(0):
+        node.refuse("the lengths of the sequences of a Scan before version 9 are not supported")
+    inputs = int(node.attributes["num_scan_inputs"])
+    given = [node.input(i) for i in range(1, len(node.inputs))]
+    states = len(given) - inputs
+    outputs = len(node.attributes["body"].output) - states
+    batch = given[0].shape[0]
+    if not isinstance(batch, int):
+        node.refuse(f"the number of sequences of a Scan before version 9 is open: it is {batch}")
+    walks = [Walk(0, is_backward) for is_backward in _directions(node, "directions", inputs)]
+    made = []
+    for number in range(batch):
+        own = [_element(node, value, 0, number) for value in given]
+        scanned = list(zip(own[states:], walks, strict=True))
+        made.append(_scan(node, own[:states], scanned, [(0, False)] * outputs))
+    return [_stacked(node, values) for values in zip(*made, strict=True)]
+
+
+def _directions(node: Node, attribute: str, number: int) -> list[bool]:
+    """Return whether a scan goes backward, for each input or output."""
+    return [bool(each) for each in node.attributes.get(attribute, [0] * number)]
+
+
+def _scan(
+    node: Node,
+    carried: Sequence[Value],
+    scanned: Sequence[tuple[Value, Walk]],
+    written: Sequence[tuple[int, bool]],
+) -> list[Value]:
+    """Convert a scan; `written` are (axis, is backward) of its outputs."""
+    first, walk = scanned[0]
+    steps = first.shape[walk.axis]
+    if steps == 0:
+        return scanned_nothing(node, carried, scanned, written)
+    if not isinstance(steps, int) or steps > _MOST_STEPS:
+        return scanned_along(node, steps, carried, scanned, written)
+    made: list[list[Value]] = [[] for _ in written]
     for step in range(steps):
-        elements = [
-            _element(node, value, axis, steps - 1 - step if backward else step)
-            for value, axis, backward in zip(scanned, axes, reversed_inputs, strict=True)
-        ]
-        results = node.subgraph(body, [*carried, *elements])
-        carried = list(results[:states])
-        for rows, value in zip(made, results[states:], strict=True):
+        elements = [_element(node, v, walk.axis, walk.index(step, steps)) for v, walk in scanned]
+        results = node.subgraph(node.attributes["body"], [*carried, *elements])
+        carried = results[: len(carried)]
+        for rows, value in zip(made, results[len(carried) :], strict=True):
             rows.append(value)
-    return [*carried, *_scan_outputs(node, made)]
-
-
-def _written(node: Node, outputs: int) -> list[tuple[int, bool]]:
-    """Return the axis of each output along which a scan goes, and whether it goes backward."""
-    axes = node.attributes.get("scan_output_axes", [0] * outputs)
-    backward = node.attributes.get("scan_output_directions", [0] * outputs)
-    return [(axis, bool(each)) for axis, each in zip(axes, backward, strict=True)]
-
-
-def _scan_outputs(node: Node, made: Sequence[list[Value]]) -> list[Value]:
-    results = []
-    for rows, (axis, is_backward) in zip(made, _written(node, len(made)), strict=True):
-        ordered = rows[::-1] if is_backward else rows
-        results.append(_stacked(node, ordered, axis % (ordered[0].rank + 1)))
-    return results
+    return [
+        *carried,
+        *(
+            _stacked(node, rows[::-1] if is_backward else rows, axis % (rows[0].rank + 1))
+            for rows, (axis, is_backward) in zip(made, written, strict=True)
+        ),
+    ]
 
 
 def _element(node: Node, value: Value, axis: int, index: int) -> Value:

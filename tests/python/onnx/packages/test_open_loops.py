@@ -218,3 +218,14 @@ def test_a_scan_of_nothing():
     got = texloom.compile(model).run({"x": numbers(2)})
     np.testing.assert_array_equal(got["s"], numbers(2))
     assert got["y"].shape == (2, 0)
+
+
+@pytest.mark.parametrize("is_backward", [0, 1])
+def test_a_scan_of_a_batch(tmp_path, is_backward):
+    """Before version 9, a scan goes along the second axis of several sequences."""
+    text = f"""(float[3, 2] h, float[3, t, 2] x) => (s, y) {{
+        s, y = Scan<num_scan_inputs = 1, directions = [{is_backward}],
+                    body = one (float[2] h, float[2] r) => (float[2] g, float[2] q) {{
+                        g = Sub(r, h) q = Neg(g) }}>(, h, x) }}"""
+    feeds = [{"h": numbers(3, 2), "x": numbers(3, t, 2)} for t in (1, 4, 9)]
+    checked(tmp_path, text, feeds, opset=8)
