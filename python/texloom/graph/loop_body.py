@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .._core import Tensor
 from ..errors import refuse
 from ..extents import Condition, Extent
-from ..ops.recurrent import Step
+from ..ops.recurrent.loops import Step
 from .builder import Builder
 from .node_functions import Compute, computed
 from .symbols import Symbols

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..extents import product
 from ..ops import counted as ops
+from ..ops.counted.rows import Filling
 from .converters.axes import normal_axes, normal_axis
 from .converters.normalization import softmax_axes
 from .converters.registry import Converter
@@ -37,7 +38,7 @@ def converted_with_count(node: Node, convert: Converter) -> Sequence[Value] | No
     return reader(node) if reader is not None else None
 
 
-_FILLINGS: dict[str, ops.Filling] = {
+_FILLINGS: dict[str, Filling] = {
     "ArgMax": "lowest",
     "ArgMin": "highest",
     "CumSum": "zero",

@@ -7,12 +7,11 @@ are results; the elements after them are 0.
 from __future__ import annotations
 
 from .choosing import compress, nonzero
-from .rows import Filling, joined_rows, masked_rows, places_from_begin
+from .rows import joined_rows, masked_rows, places_from_begin
 from .suppression import non_max_suppression
 from .unique import unique
 
 __all__ = [
-    "Filling",
     "compress",
     "joined_rows",
     "masked_rows",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .activations import activations
 from .layers import gru, lstm, rnn
-from .loops import Step, Walk, conditional, looped
+from .loops import Walk, conditional, looped
 from .steps import Steps
 
-__all__ = ["Step", "Steps", "Walk", "activations", "conditional", "gru", "looped", "lstm", "rnn"]
+__all__ = ["Steps", "Walk", "activations", "conditional", "gru", "looped", "lstm", "rnn"]

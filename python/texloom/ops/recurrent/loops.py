@@ -16,7 +16,14 @@ Step = Callable[[Sequence[Tensor], Sequence[Tensor]], list[Tensor]]
 
 @dataclass(frozen=True)
 class Walk:
-    """How a loop goes along an axis of a tensor, with an element of the axis in each step."""
+    """How a loop goes along an axis of a tensor, with an element of the axis in each step.
+
+    Attributes
+    ----------
+    axis : int
+    is_backward : bool
+        Whether the first step has the last element.
+    """
 
     axis: int
     is_backward: bool = False
