@@ -12,7 +12,8 @@ from onnx.defs import OpSchema
 
 from .converters.registry import MICROSOFT
 
-# The element types of a letter; inputs whose letters have equal numbers are of one type.
+# The element types that a letter stands for. An operator's inputs with equal letters have one type;
+# a digit after the letter tells apart types that may differ, as `Q1` and `Q2`.
 _TYPES = {
     "T": ("float16", "float", "double", "bfloat16"),
     "F": ("float",),

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ..nodes import Node, Value
 
+ML = "ai.onnx.ml"
+"""The domain of ONNX's estimators."""
+
 MICROSOFT = "com.microsoft"
 """The domain of the operators that onnxruntime adds."""
 
@@ -36,4 +39,4 @@ def supported() -> list[tuple[str, str]]:
     return sorted(_CONVERTERS)
 
 
-__all__ = ["MICROSOFT", "Converter", "converter_of", "converts", "supported"]
+__all__ = ["MICROSOFT", "ML", "Converter", "converter_of", "converts", "supported"]

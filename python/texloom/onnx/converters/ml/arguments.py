@@ -10,8 +10,6 @@ import onnx
 
 from ...nodes import Node, Value
 
-DOMAIN = "ai.onnx.ml"
-
 
 def rows(node: Node, number: int = 0) -> Value:
     """Return an input as ``[rows, features]``; a vector is one row."""
@@ -60,4 +58,4 @@ def no_strings(node: Node, *names: str, instead: str) -> None:
             node.refuse(f"its attribute {name!r} has strings, which are not supported: {instead}")
 
 
-__all__ = ["DOMAIN", "cast", "no_strings", "numbers_of", "one_of", "rows"]
+__all__ = ["cast", "no_strings", "numbers_of", "one_of", "rows"]

@@ -12,8 +12,8 @@ import numpy as np
 from ....extents import number_of
 from ....ops.estimators import features as ops
 from ...nodes import Node, Value
-from ..registry import converts
-from .arguments import DOMAIN, cast, no_strings, numbers_of, one_of, rows
+from ..registry import ML, converts
+from .arguments import cast, no_strings, numbers_of, one_of, rows
 
 _INTEGERS_INSTEAD = (
     "map strings to integers before the run, and replace the strings in the model by these integers"
@@ -26,7 +26,7 @@ def _counts(x: Value) -> list[int]:
     return [] if features is None else [features, 1]
 
 
-@converts("Scaler", domain=DOMAIN)
+@converts("Scaler", domain=ML)
 def scaler(node: Node) -> Value:
     """Subtract an offset of each feature, and multiply by a scale."""
     x = node.input(0)
@@ -41,7 +41,7 @@ def scaler(node: Node) -> Value:
     return node.emit("scaler", ops.rescale, given)
 
 
-@converts("Normalizer", domain=DOMAIN)
+@converts("Normalizer", domain=ML)
 def normalizer(node: Node) -> Value:
     """Divide each row by its norm."""
     norm = node.attributes.get("norm", "MAX")
@@ -53,7 +53,7 @@ def normalizer(node: Node) -> Value:
     return node.emit("normalizer", ops.normalize, [x], norm=norm)
 
 
-@converts("Imputer", domain=DOMAIN)
+@converts("Imputer", domain=ML)
 def imputer(node: Node) -> Value:
     """Replace one value, such as NaN, by a value of each feature."""
     x = node.input(0)
@@ -76,7 +76,7 @@ def imputer(node: Node) -> Value:
     return node.emit("imputer", ops.impute, given, replaced=replaced)
 
 
-@converts("Binarizer", domain=DOMAIN)
+@converts("Binarizer", domain=ML)
 def binarizer(node: Node) -> Value:
     """Return 1 for numbers above a threshold, else 0."""
     x = node.input(0)
@@ -96,7 +96,7 @@ def _filled(node: Node, x: Value, number: int) -> Value:
     return node.convert("Expand", [node.constant(number, x.dtype), shape])
 
 
-@converts("LabelEncoder", domain=DOMAIN)
+@converts("LabelEncoder", domain=ML)
 def label_encoder(node: Node) -> Value:
     """Replace numbers by other numbers, as a table says."""
     x = node.input(0)
@@ -158,7 +158,7 @@ def _last_of_each(node: Node, keys: np.ndarray, values: np.ndarray) -> list[int]
     return sorted(last.values())
 
 
-@converts("OneHotEncoder", domain=DOMAIN)
+@converts("OneHotEncoder", domain=ML)
 def one_hot_encoder(node: Node) -> Value:
     """Make one-hot vectors of categories; an unknown category is zeros, also with ``zeros=0``."""
     no_strings(node, "cats_strings", instead=_INTEGERS_INSTEAD)
@@ -169,7 +169,7 @@ def one_hot_encoder(node: Node) -> Value:
     return node.emit("one_hot_encoder", ops.one_hot_of_categories, given)
 
 
-@converts("ArrayFeatureExtractor", domain=DOMAIN)
+@converts("ArrayFeatureExtractor", domain=ML)
 def array_feature_extractor(node: Node) -> Value:
     """Select elements along the last axis; the result has at least two axes."""
     x, indices = node.input(0), node.input(1)
@@ -185,7 +185,7 @@ def array_feature_extractor(node: Node) -> Value:
     return made if x.rank > 1 else node.convert("Unsqueeze", [made, node.constant([0], "int64")])
 
 
-@converts("FeatureVectorizer", domain=DOMAIN)
+@converts("FeatureVectorizer", domain=ML)
 def feature_vectorizer(node: Node) -> Value:
     """Join features of several inputs, each cut or filled with zeros to a number of features."""
     inputs = [cast(node, rows(node, i), "float32") for i in range(len(node.inputs))]
@@ -216,7 +216,7 @@ def _as_wide(node: Node, x: Value, width: int | None) -> Value:
     return node.convert("Pad", [x, node.constant([0, 0, 0, width - own], "int64")])
 
 
-@converts("ZipMap", domain=DOMAIN)
+@converts("ZipMap", domain=ML)
 def zip_map(node: Node) -> Value:
     """Return the columns themselves, with a warning that names them: maps are not supported."""
     x = rows(node)

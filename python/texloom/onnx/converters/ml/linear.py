@@ -6,12 +6,12 @@ import numpy as np
 
 from ....extents import number_of
 from ...nodes import Node, Value
-from ..registry import converts
-from .arguments import DOMAIN, cast, numbers_of, rows
+from ..registry import ML, converts
+from .arguments import cast, numbers_of, rows
 from .scores import labels_of, top_label, transform_of, transformed
 
 
-@converts("LinearRegressor", domain=DOMAIN)
+@converts("LinearRegressor", domain=ML)
 def linear_regressor(node: Node) -> Value:
     """Convert ``x W + b``, with a transformation of the result."""
     targets = int(node.attributes.get("targets", 1))
@@ -21,7 +21,7 @@ def linear_regressor(node: Node) -> Value:
     return transformed(node, made, transform_of(node), of_one=targets == 1)
 
 
-@converts("LinearClassifier", domain=DOMAIN)
+@converts("LinearClassifier", domain=ML)
 def linear_classifier(node: Node) -> list[Value]:
     """Convert a score ``x W + b`` for each class; `multi_class` says how it was trained."""
     labels = labels_of(node, "classlabels_ints", "classlabels_strings")

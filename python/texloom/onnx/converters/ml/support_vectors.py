@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from ....extents import number_of
 from ....ops.estimators import support_vectors as ops
 from ...nodes import Node, Value
-from ..registry import converts
-from .arguments import DOMAIN, cast, numbers_of, rows
+from ..registry import ML, converts
+from .arguments import cast, numbers_of, rows
 from .scores import labels_of, top_label, transform_of, transformed
 
 _KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
 
 
-@converts("SVMRegressor", domain=DOMAIN)
+@converts("SVMRegressor", domain=ML)
 def svm_regressor(node: Node) -> Value:
     """Convert a sum of kernels; `one_class` makes it 1 or -1. Without vectors, a linear model."""
     transform = transform_of(node)
@@ -40,7 +40,7 @@ def svm_regressor(node: Node) -> Value:
     return node.convert("Where", [node.convert("Greater", [made, one[0]]), one[1], one[2]])
 
 
-@converts("SVMClassifier", domain=DOMAIN)
+@converts("SVMClassifier", domain=ML)
 def svm_classifier(node: Node) -> list[Value]:
     """Convert a classifier of pairs of classes, of which the class with most votes wins."""
     labels = labels_of(node, "classlabels_ints", "classlabels_strings")

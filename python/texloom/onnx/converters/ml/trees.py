@@ -9,8 +9,8 @@ import numpy as np
 from ....extents import number_of
 from ....ops.estimators import trees as ops
 from ...nodes import Node, Value
-from ..registry import converts
-from .arguments import DOMAIN, cast, rows
+from ..registry import ML, converts
+from .arguments import cast, rows
 from .forest import Forest, forest_of_roots, forest_of_tree_ids, list_or_tensor
 from .scores import label_of, labels_of, top_label, transform_of, transformed
 
@@ -18,7 +18,7 @@ _AGGREGATES = ("AVERAGE", "SUM", "MIN", "MAX")
 """In the order of their numbers in TreeEnsemble."""
 
 
-@converts("TreeEnsemble", domain=DOMAIN)
+@converts("TreeEnsemble", domain=ML)
 def tree_ensemble(node: Node) -> Value:
     """Convert an ensemble whose leaves have one target each."""
     forest, targets = forest_of_roots(node), _targets(node)
@@ -30,7 +30,7 @@ def tree_ensemble(node: Node) -> Value:
     return cast(node, made, dtype)
 
 
-@converts("TreeEnsembleRegressor", domain=DOMAIN)
+@converts("TreeEnsembleRegressor", domain=ML)
 def tree_ensemble_regressor(node: Node) -> Value:
     """Convert an ensemble of trees; sums are computed as :func:`_votes` says."""
     forest, targets = forest_of_tree_ids(node, "target"), _targets(node)
@@ -41,7 +41,7 @@ def tree_ensemble_regressor(node: Node) -> Value:
     return transformed(node, summed, transform_of(node), of_one=targets == 1)
 
 
-@converts("TreeEnsembleClassifier", domain=DOMAIN)
+@converts("TreeEnsembleClassifier", domain=ML)
 def tree_ensemble_classifier(node: Node) -> list[Value]:
     """Convert an ensemble whose targets are classes.
 
