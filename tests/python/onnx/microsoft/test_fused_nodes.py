@@ -203,6 +203,25 @@ def test_convolution_with_channels_last():
     np.testing.assert_allclose(got, np.moveaxis(expected, 1, -1), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize("skip_batch", ["m", 1])
+def test_skip_of_an_open_shape(skip_batch):
+    """The run checks that the shapes agree; a batch of 1 is broadcast."""
+    x, skip, scale = random(0, 2, 3, 4), random(1, 2, 3, 4), random(2, 4)
+    skip = skip if skip_batch == "m" else skip[:1]
+    model = model_of("SkipLayerNormalization", [x, skip, scale], domain=MICROSOFT)
+    expected = onnxruntimes(model, [x, skip, scale])[0]
+    for number, rows in enumerate((("n", "s"), (skip_batch, "t"))):
+        for axis, name in enumerate(rows):
+            if name != 1:
+                model.graph.input[number].type.tensor_type.shape.dim[axis].dim_param = name
+    compiled = Model(model, shapes={"x0": ("n", "s", 4), "x1": (skip_batch, "t", 4)})
+    got = compiled.run({"x0": x, "x1": skip, "x2": scale})["y0"]
+    assert compiled.why_fixed is None
+    np.testing.assert_allclose(got, expected, rtol=0, atol=1e-6)
+    with pytest.raises(TVMError, match="TL5003"):
+        compiled.run({"x0": x, "x1": skip[:, :2], "x2": scale})
+
+
 ROW = np.ones(4, "float32")
 X = np.ones((2, 3, 4), "float32")
 

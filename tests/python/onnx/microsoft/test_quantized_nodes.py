@@ -224,6 +224,20 @@ def test_quantization_to_16_bits():
     check("DequantizeLinear", Drawn([np.arange(12, dtype="uint16"), scale, zero], [0]))
 
 
+def test_scale_of_an_open_shape():
+    """A scale of `s` elements must have one element at the run."""
+    source = Quantized(7)
+    inputs = [*source.tensor(2, 3)[0], *source.tensor(2, 3)[0], source.scale(), source.zero()]
+    (expected,) = onnxruntimes(model_of("QLinearAdd", inputs, domain=MICROSOFT), inputs)
+    inputs[1] = inputs[1].reshape(1)
+    model = model_of("QLinearAdd", inputs, domain=MICROSOFT)
+    model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "s"
+    compiled = Model(model, shapes={"x1": ("s",)})
+    got = compiled.run({f"x{i}": each for i, each in enumerate(inputs)})["y0"]
+    assert compiled.why_fixed is None
+    assert np.abs(got.astype(int) - expected.astype(int)).max() <= 1
+
+
 X, SCALE, ZERO = np.ones((2, 3), "uint8"), np.array(0.1, "float32"), np.array(3, "uint8")
 
 

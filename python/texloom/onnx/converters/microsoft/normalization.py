@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....extents import agree
+from ....extents import agree, number_of
 from ....ops.precision import sum_dtype
 from ...nodes import Node, Value
 from ...nodes.types import element_type
@@ -20,7 +20,7 @@ def simplified_layer_normalization(node: Node) -> Value:
     """Convert a normalization by the root mean square."""
     if node.wants(1):
         node.refuse("its second output, inv_std_var, is not supported")
-    if node.attributes.get("stash_type", 1) != 1:
+    if node.attributes.get("stash_type", 1) not in (0, 1):  # some files have 0: undefined
         node.refuse(f"its stash_type is {node.attributes['stash_type']}, not 1 (float32)")
     return rms_normalization(node)
 
@@ -34,8 +34,11 @@ def skip_normalization(node: Node) -> list[Value]:
     _check_outputs(node)
     is_simplified = node.op == "SkipSimplifiedLayerNormalization"
     x, skip, scale = (node.input(i) for i in range(3))
-    whole = skip.shape == x.shape or skip.shape == x.shape[1:]
-    if x.rank not in (2, 3) or not (whole or skip.shape == (1, *x.shape[1:])):
+    expected = x.shape if skip.rank == x.rank else x.shape[1:]
+    if skip.rank == x.rank and number_of(skip.shape[0]) == 1:
+        expected = (1, *x.shape[1:])
+    fits = skip.rank == len(expected) and all(map(agree, skip.shape, expected))
+    if x.rank not in (2, 3) or not fits:
         node.refuse(
             f"its skip of the shape {skip.shape} does not fit its input of the shape {x.shape}, "
             "which needs 2 or 3 axes"

@@ -10,6 +10,7 @@ from typing import Any
 
 import onnx
 
+from ....extents import agree, number_of
 from ....ops import normalization
 from ....ops.products.quantized import requantized
 from ....ops.reductions import reduce_mean
@@ -116,7 +117,7 @@ def _integers(node: Node, x: Value, first: int, dtype: str) -> Value:
 def _single(node: Node, index: int, name: str) -> Value:
     """Return an input of one element as a scalar."""
     value = node.input(index)
-    if any(each != 1 for each in value.shape):
+    if not all(agree(each, 1) for each in value.shape):
         node.refuse(f"its input {index}, a {name}, has the shape {value.shape}, not one element")
     return value if not value.rank else node.convert("Reshape", [value, node.constant([], "int64")])
 
@@ -165,7 +166,8 @@ def _sums(node: Node, a: Value, b: Value, a_zero: int, b_zero: int) -> Value:
 def _check_columns(node: Node, index: int, b: Value) -> None:
     """Refuse a scale or zero point that has neither one element nor one for each column of `b`."""
     value = node.input(index)
-    if value.rank > 1 or (value.shape != (1,) and value.rank == 1 and value.shape != b.shape[-1:]):
+    is_single = all(number_of(each) == 1 for each in value.shape)
+    if value.rank > 1 or not (is_single or agree(value.shape[0], b.shape[-1])):
         node.refuse(
             f"its input {index} has the shape {value.shape}, neither one element nor one for each "
             f"of {b.shape[-1]} columns"
