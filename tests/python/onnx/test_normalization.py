@@ -136,6 +136,17 @@ def test_layer_normalization_of_doubles():
     close(run_node("LayerNormalization", [x, scale], 17), normal64(x, (1,)) * scale)
 
 
+@pytest.mark.parametrize(
+    ("op", "version"),
+    [("LayerNormalization", 17), ("RMSNormalization", 23), ("SimplifiedLayerNormalization", 17)],
+)
+def test_undefined_stash_type(op, version):
+    """Some files have the type 0, which is none: sums are float32, as by default."""
+    inputs = [floats(3, 7), floats(7)]
+    got = run_node(op, inputs, version, stash_type=0)
+    np.testing.assert_array_equal(got, run_node(op, inputs, version, stash_type=1))
+
+
 def test_rms_normalization():
     x, scale = floats(3, 4, 5, dtype="float16"), floats(4, 5, dtype="float16")
     squares = (x.astype("float64") ** 2).mean(axis=(1, 2), keepdims=True)
@@ -154,6 +165,16 @@ def test_rms_normalization_has_the_type_of_its_scale():
 def test_mean_variance_normalization():
     x = floats(2, 3, 4)
     close(run_node("MeanVarianceNormalization", [x], 13, axes=[0, -1]), normal64(x, (0, 2), 0))
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (2, 3, 4, 5), (2, 3, 4, 2, 2)])
+def test_mean_variance_normalization_over_default_axes(shape):
+    """These are 0, 2 and 3 without those that the tensor lacks, as onnxruntime takes them."""
+    x = floats(*shape)
+    axes = tuple(axis for axis in (0, 2, 3) if axis < len(shape))
+    close(run_node("MeanVarianceNormalization", [x], 13), normal64(x, axes, 0))
+    with pytest.raises(Unsupported, match="axis 5 is out of range"):
+        run_node("MeanVarianceNormalization", [x], 13, axes=[5])
 
 
 @pytest.mark.parametrize(("p", "norm"), [(1, lambda x: abs(x)), (2, lambda x: x * x)])

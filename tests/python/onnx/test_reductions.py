@@ -57,8 +57,17 @@ def test_without_axes():
     assert run_node("ReduceMax", [x, empty], 18, known=[1], keepdims=0) == x.max()
     for inputs in ([x, empty], [x, None]):
         known = [1] if inputs[1] is not None else []
-        got = run_node("ReduceL2", inputs, 18, known=known, noop_with_empty_axes=1)
-        np.testing.assert_array_equal(got, x)
+        got = run_node("ReduceL1", inputs, 18, known=known, noop_with_empty_axes=1)
+        np.testing.assert_array_equal(got, abs(x))
+
+
+@pytest.mark.parametrize("op", FLOAT)
+def test_over_no_axes(op):
+    """A reduction over an empty set of axes still computes with each element, as the square."""
+    x = np.abs(floats(2, 3)) + 1
+    got = run_node(f"Reduce{op}", [-x if op in ("L1", "L2") else x], 18, noop_with_empty_axes=1)
+    expected = FLOAT[op](x[..., None].astype("float64"), axis=2)
+    np.testing.assert_allclose(got, expected, rtol=32 * ROUNDOFF["float32"])
 
 
 def test_extrema_of_bools():

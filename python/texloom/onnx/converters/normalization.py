@@ -116,7 +116,7 @@ def layer_normalization(node: Node) -> list[Value]:
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     inputs = [x, scale, *([node.input(2)] if node.has(2) else [])]
     _check_broadcast(node, x, inputs[1:])
-    stash = float_name(node.attributes.get("stash_type", 1))
+    stash = float_name(node.attributes.get("stash_type", 1) or 1)  # some files have 0: undefined
     if stash is None:
         node.refuse(f"its stash_type {node.attributes['stash_type']} is not supported")
     return node.emit_all(
@@ -156,9 +156,12 @@ def _check_broadcast(node: Node, x: Value, parameters: list[Value]) -> None:
 
 @converts("MeanVarianceNormalization")
 def mean_variance_normalization(node: Node) -> Value:
-    """Normalize by mean and variance over the given axes."""
+    """Normalize by mean and variance over the given axes; by default, over all but the second."""
     x = node.input(0)
-    axes = checked_axes(node, node.attributes.get("axes", (0, 2, 3)), x.rank)
+    axes = node.attributes.get("axes")
+    if axes is None:  # the standard says 0, 2 and 3; onnxruntime leaves out those that `x` lacks
+        axes = [axis for axis in (0, 2, 3) if axis < x.rank]
+    axes = checked_axes(node, axes, x.rank)
     op = normalization.mean_variance_normalization
     return node.emit("mean_variance_normalization", op, [x], axes=axes)
 

@@ -32,6 +32,9 @@ _OF_NOTHING = {  # results of empty reductions in the standard; others give 0
     "ReduceMin": np.inf,
     "ReduceProd": 1,
 }
+_TERMS = ("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare")
+"""Reductions that change an element also where it is the only one."""
+
 _PLACE = {"ArgMax": reductions.argmax, "ArgMin": reductions.argmin}
 
 
@@ -40,10 +43,13 @@ def reduce(node: Node) -> Value:
     """Reduce over axes, which older versions have as an attribute; by default, over all axes."""
     data = node.input(0)
     axes = node.ints_or("axes", 1)
-    if not axes and node.attributes.get("noop_with_empty_axes", 0):
-        return data
-    own = checked_axes(node, axes or range(data.rank), data.rank)
     keepdims = bool(node.attributes.get("keepdims", 1))
+    if not axes and node.attributes.get("noop_with_empty_axes", 0):
+        if node.op not in _TERMS:
+            return data
+        axes, keepdims = [data.rank], False
+        data = node.convert("Unsqueeze", [data, node.constant(axes)])
+    own = checked_axes(node, axes or range(data.rank), data.rank)
     if 0 in data.shape:
         return _of_nothing(node, data, own, keepdims)
     return node.emit(node.op.lower(), _REDUCE[node.op], [data], axes=own, keepdims=keepdims)
