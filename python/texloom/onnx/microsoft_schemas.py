@@ -21,9 +21,11 @@ _TYPES = {
     "I": ("int32",),
     "L": ("int64",),
     "Q": ("uint8", "int8"),
+    "U": ("uint8",),
     "W": ("uint8", "int8", "float"),
     "X": ("uint8", "int8", "uint16", "int16", "uint4", "int4"),
     "Y": ("uint8", "int8", "uint16", "int16", "uint4", "int4", "int32"),
+    "Z": ("uint8", "float16", "float", "bfloat16"),
 }
 
 # Inputs and attributes of an operator: `name:type`, with `?` if it is optional, `*` if it is
@@ -80,6 +82,10 @@ _OPERATORS = {
     "MatMulIntegerToFloat": (
         "A:Q1 B:Q2 a_scale:F b_scale:F a_zero_point:Q1? b_zero_point:Q2? bias:F?",
         "",
+    ),
+    "MatMulNBits": (
+        "A:T B:U scales:T zero_points:Z? g_idx:I? bias:T?",
+        "K:int! N:int! accuracy_level:int bits:int block_size:int!",
     ),
     "RotaryEmbedding": (
         "input:T position_ids:L cos_cache:T sin_cache:T",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .determinant import determinant
 from .einsum import Equation, einsum
 from .matrix import general_matmul, matmul
+from .packed import matmul_packed
 from .quantized import matmul_integer, matmul_requantized
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "general_matmul",
     "matmul",
     "matmul_integer",
+    "matmul_packed",
     "matmul_requantized",
 ]

@@ -5,6 +5,6 @@ Most of them are combinations of ONNX's own operators, and are converted as such
 
 from __future__ import annotations
 
-from . import activations, attention, normalization, products, quantized
+from . import activations, attention, normalization, packed, products, quantized
 
-__all__ = ["activations", "attention", "normalization", "products", "quantized"]
+__all__ = ["activations", "attention", "normalization", "packed", "products", "quantized"]
