@@ -23,7 +23,8 @@ Written by [tests/onnx_backend_table.py](../tests/onnx_backend_table.py): the ca
 `onnx.backend.test`, in buffers (`storage="buffer"`) and with textures
 wherever a kernel can (`storage="texture"`). A case passes if all outputs have the declared types
 and shapes, and values within the tolerance that it states. The expected values of contested cases
-contradict the standard. Every other case is refused by `prepare`, for the reasons below.
+contradict the standard, or are random. Every other case is refused by `prepare`, for the reasons
+below.
 
 """
 

@@ -32,6 +32,7 @@ def compile(
     measure: Device | str | bool = False,
     precision: Literal["fp32", "fp16"] = "fp32",
     operators: Sequence[Operator] = (),
+    seed: int | str = 0,
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -66,6 +67,10 @@ def compile(
         Custom operators, one for each kind of node that ONNX does not have: the node ``op`` of a
         domain calls the operator ``"domain::op"`` whose version is that of the domain in the model.
         The caller that loads the package passes them again.
+    seed : int or str
+        The seed of the random numbers that nodes without an attribute ``seed`` draw. With a number,
+        every run draws the same numbers. With a name, the model gets an input of this name, an
+        int64 scalar, that is the seed of the run.
 
     Returns
     -------
@@ -109,6 +114,7 @@ def compile(
         costs=costs,
         measure=device,
         operators=operators,
+        seed=seed,
     )
 
 

@@ -108,6 +108,21 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         default="fp32",
         help="fp16 stores weights and tensors between nodes as float16 (default: fp32)",
     )
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        default=0,
+        metavar="NUMBER|NAME",
+        help="the seed of nodes that draw random numbers: a number, or the name of an input that "
+        "the model gets for it, an int64 scalar (default: 0)",
+    )
+
+
+def _seed(text: str) -> int | str:
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def is_package(path: Path) -> bool:
@@ -207,6 +222,7 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
         "target": target,
         "storage": options.storage,
         "precision": options.precision,
+        "seed": options.seed,
         "shapes": shapes_of(options.shape),
         "values": _values_of(options.value),
         "progress": progress,
@@ -256,6 +272,7 @@ def refuse_compile_options(
     ]
     given += ["storage"] * (options.storage != "auto")
     given += ["precision"] * (options.precision != "fp32")
+    given += ["seed"] * (options.seed != 0)
     if given:
         refuse(
             "BadOption",

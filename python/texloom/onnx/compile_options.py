@@ -36,6 +36,7 @@ class CompileOptions:
     costs: Costs | None = None
     measure: Device | str | None = None
     operators: Sequence[Operator] = ()
+    seed: int | str = 0
 
     def __post_init__(self) -> None:
         check_precision(self.precision)

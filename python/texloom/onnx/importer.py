@@ -23,6 +23,7 @@ from ..extents import are_known
 from ..graph.graph import Graph
 from ..graph.loop_body import LoopBody
 from ..graph.progress import Progress
+from ..ops.random import Stream
 from .attributes import attributes_of
 from .converters import converter_of
 from .converters.registry import Converter
@@ -49,6 +50,7 @@ from .nodes import (
 from .nodes.types import check_size, dtype_name, dtype_of, open_shape, static_shape
 from .schemas import NodeChecks
 from .scope import Scope
+from .seeds import Streams
 from .sizes import computed_sizes
 from .stand_ins import StandIns
 
@@ -62,7 +64,7 @@ class Importer(Emission):
     If `is_open`, extents that the model leaves open become symbols of the graph, unless `shapes`
     has them. If `chooses_branches`, an input that is the condition of an If has to be given by its
     value; otherwise both branches are computed. Nodes without a converter call one of the
-    `operators`.
+    `operators`. `seed` is a number or the name of an input, as for :func:`texloom.compile`.
 
     A node that cannot be converted does not end the import: its outputs are replaced by graph
     inputs of the shapes that ONNX infers, so that all such nodes are found.
@@ -78,6 +80,7 @@ class Importer(Emission):
         is_open: bool = False,
         chooses_branches: bool = False,
         operators: Sequence[Operator] = (),
+        seed: int | str = 0,
     ) -> None:
         named = (*model.graph.input, *model.graph.output)
         super().__init__(Graph(model.graph.name or "model"), (each.name for each in named))
@@ -104,6 +107,7 @@ class Importer(Emission):
         self._refusals: dict[Refusal, None] = {}  # in order
         self._needs: frozenset[str] = frozenset()
         self._reasons: dict[str, None] = {}  # of the needs, in order
+        self._streams = Streams(seed)
         self.outputs: list[Value] = []
 
     def run(self) -> None:
@@ -156,6 +160,7 @@ class Importer(Emission):
                 continue
             tensor = self.graph.input(each.name, shape, dtype)
             scope[each.name] = of_tensor(tensor, frozenset([each.name]))
+        self._streams.bind(scope)
 
     def _convert_nodes(self, nodes: Sequence[onnx.NodeProto], scope: Scope) -> None:
         for node in nodes:
@@ -405,6 +410,15 @@ class Importer(Emission):
             op, names, [f"output_{i}" for i in range(outputs)], **attributes
         )
         return _none_lost(self._converted(node, scope, is_of_model=False))
+
+    def stream(self, seed: float | None) -> tuple[Stream, list[Value]]:
+        """Return random words for the node that is being converted; `seed` is its attribute."""
+        if isinstance(self._builder, LoopBody):
+            raise Unsupported(
+                "it draws random numbers in a loop that is not unrolled, whose steps would all "
+                "draw the same ones"
+            )
+        return self._streams.next("/".join(self._path), seed)
 
     def _made(self, value: Value) -> Value:
         """Return the value of an output; extents that are known only at a run become a tensor."""

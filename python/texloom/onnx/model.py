@@ -22,6 +22,7 @@ from ..target import Target
 from .compile_options import CompileOptions, Storage
 from .nodes import Unsupported
 from .nodes.types import dtype_of, shape_of
+from .seeds import with_seed
 from .signature import Signature
 from .specializer import Specializer
 
@@ -60,6 +61,7 @@ class Model:
     measure : Device or str, optional
         The device on which kernels without costs in `costs` are measured; `costs` is then required.
     operators : sequence of texloom.custom.Operator
+    seed : int or str
         As for :func:`texloom.compile`.
 
     Attributes
@@ -92,10 +94,13 @@ class Model:
         costs: Costs | None = None,
         measure: Device | str | None = None,
         operators: Sequence[Operator] = (),
+        seed: int | str = 0,
     ) -> None:
         self._options = CompileOptions(
-            target, storage, progress, precision, costs, measure, tuple(operators)
+            target, storage, progress, precision, costs, measure, tuple(operators), seed
         )
+        if isinstance(seed, str):
+            model = with_seed(model, seed)
         every, self._defaults = Signature.of_model(model)
         replaced, values = self._split(values or {})
         self._model = _with_initializers(model, replaced) if replaced else model

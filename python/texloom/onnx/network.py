@@ -104,6 +104,7 @@ class Imports:
     operators : sequence of Operator
         Operators for nodes that have no converter.
     progress : callable, optional
+    seed : int or str
     """
 
     def __init__(
@@ -112,11 +113,13 @@ class Imports:
         values: Mapping[str, NDArray[Any]],
         operators: Sequence[Operator],
         progress: Progress | None,
+        seed: int | str = 0,
     ) -> None:
         self._model = model
         self._values = values
         self._operators = operators
         self._progress = progress
+        self._seed = seed
         self._networks: dict[Any, Network] = {}
 
     def network(
@@ -148,6 +151,7 @@ class Imports:
                 is_open=is_open,
                 chooses_branches=chooses_branches,
                 operators=self._operators,
+                seed=self._seed,
             )
             imported.run()
             outputs = [each.name for each in self._model.graph.output]

@@ -58,7 +58,9 @@ class Specializer:
         self._model = model
         self._options = options
         self._values = values
-        self._imports = imports or Imports(model, values, options.operators, options.progress)
+        self._imports = imports or Imports(
+            model, values, options.operators, options.progress, options.seed
+        )
         self._shapes = shapes
         self._open_shapes = open_shapes
         self._open_inputs = open_inputs

@@ -40,7 +40,10 @@ class StandIns:
                 extents = each.type.tensor_type.shape
                 del extents.dim[:]
                 for extent in self._shapes[each.name]:
-                    extents.dim.add().dim_value = extent
+                    if isinstance(extent, int):
+                        extents.dim.add().dim_value = extent
+                    else:
+                        extents.dim.add().dim_param = str(extent)
         inferred = self._inference.inferred(model, strict=False)
         if inferred is None:
             return {}

@@ -244,27 +244,10 @@ def identity(node: Node) -> Value:
     return node.value(0)
 
 
-@converts("Dropout")
-def dropout(node: Node) -> list[Value]:
-    """Return the input: elements are dropped only in training, which is refused."""
-    x = node.input(0)
-    if node.has(2):
-        if not node.input(2).is_constant:
-            node.refuse("its training_mode is known only when the model runs")
-        is_training = bool(node.known(2).reshape(-1)[0])
-        if is_training and (not node.has(1) or node.known(1).reshape(-1)[0] != 0):
-            node.refuse("its training_mode drops elements at random, which is not supported")
-    if not node.wants(1):
-        return [x]
-    mask = np.ones(x.shape, "bool" if node.version >= 10 else x.dtype)
-    return [x, node.constant(mask)]
-
-
 __all__ = [
     "binary",
     "bit_shift",
     "clip",
-    "dropout",
     "identity",
     "is_inf",
     "mod",

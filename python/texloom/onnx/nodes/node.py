@@ -13,6 +13,7 @@ from ..._core import Tensor
 from ...extents import Extent
 from ...graph.loop_body import LoopBody
 from ...graph.tensor import GraphTensor
+from ...ops.random import Stream
 from .errors import NeedsValues, Unsupported
 from .values import Value, constant
 
@@ -47,6 +48,10 @@ class Emitter(Protocol):
 
     def chooses(self, condition: Value) -> bool:
         """Whether a condition is an input whose value has to be given."""
+        ...
+
+    def stream(self, seed: float | None) -> tuple[Stream, list[Value]]:
+        """Return random words for the node; `seed` is its attribute."""
         ...
 
 
@@ -255,6 +260,14 @@ class Node:
     ) -> list[Value]:
         """Like :meth:`convert`, for an operator of several outputs."""
         return self._emitter.convert(op, inputs, attributes, outputs)
+
+    def stream(self) -> tuple[Stream, list[Value]]:
+        """Return random words that no other call returns, unless nodes have equal seeds.
+
+        Also returns the seed among the inputs of the model, as a list of one, if the words depend
+        on it.
+        """
+        return self._emitter.stream(self.attributes.get("seed"))
 
     def tensor(self, value: Value) -> GraphTensor:
         """Return the graph's tensor of a value; a constant is added to the graph."""
