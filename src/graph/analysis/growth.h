@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "graph/computation.h"
@@ -17,8 +18,19 @@ enum class Growth : std::uint8_t {
   Large,   // products of two Linear values, powers, exponentials
 };
 
-// The growth of the only output of an element-wise computation. `inputs` has the growth of each
-// input. Quotients of two Large values, such as those of a softmax, are Linear.
-Growth growth_of(const Computation& computation, const std::vector<Growth>& inputs);
+// What is known of the elements of a tensor.
+struct ValueRange {
+  Growth growth = Growth::Linear;
+  double least = -std::numeric_limits<double>::infinity();  // no element is less
+};
+
+// The ranges of the outputs of an element-wise computation; `inputs` has the range of each input.
+//
+// The growth of a quotient by values that may come close to 0 is at least that of the divisor,
+// since 1 / (x * x) is as large for a small x as x * x for a large one. A divisor that is known to
+// stay away from 0 makes nothing larger: 1 / (1 + exp(-x)) is Scale. Quotients of two Large values,
+// such as those of a softmax, are Linear.
+std::vector<ValueRange> value_ranges(const Computation& computation,
+                                     const std::vector<ValueRange>& inputs);
 
 }  // namespace texloom::graph

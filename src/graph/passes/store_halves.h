@@ -20,6 +20,7 @@ namespace texloom::graph {
 //     computed as precisely as the operator;
 //   * constants with a number that float16 makes infinite, and those with at most one axis longer
 //     than 1, such as biases: they are small.
+//   A node of several outputs, such as Split, is looked at output by output.
 //   Views have the type of their inputs, and concatenations that of their parts: if one of these
 //   tensors stays float32, all stay float32.
 // Requires: stage graph, verified, without fused operators.

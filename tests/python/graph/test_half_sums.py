@@ -2,8 +2,9 @@
 
 import pytest
 
-from texloom import te
+from texloom import te, tir
 from texloom.graph import Graph
+from texloom.ops import movement
 
 
 def unary(function):
@@ -27,6 +28,13 @@ def divided(a, b):
     return te.compute(a.shape, lambda i, j: a[i, j] / b[i, 0], name="divided")
 
 
+def stored_types(graph):
+    """Return the dtype in which each edge of a graph is stored."""
+    lines = graph.text("opencl", passes=("store_halves",)).splitlines()
+    edges = dict(line.split(maxsplit=2)[1:] for line in lines if line.startswith("  edge "))
+    return {name.removesuffix(":"): dtype.split("[")[0] for name, dtype in edges.items()}
+
+
 def dtypes(operators, output):
     """Return the dtype in which each result is stored; the output is one result, plus 1.
 
@@ -37,9 +45,12 @@ def dtypes(operators, output):
     for name, function, inputs in operators:
         (values[name],) = g.op(name, "op", function, [values[each] for each in inputs])
     g.output(*g.op("y", "op", unary(lambda e: e + 1.0), [values[output]]))
-    lines = g.text("opencl", passes=("store_halves",)).splitlines()
-    edges = dict(line.split(maxsplit=2)[1:] for line in lines if line.startswith("  edge "))
-    return [edges[f"{name}:"].split("[")[0] for name, *_ in operators]
+    types = stored_types(g)
+    return [types[name] for name, *_ in operators]
+
+
+def native(name, *arguments):
+    return tir.call_pure_extern("float32", name, *arguments)
 
 
 def sigmoid(e):
@@ -51,6 +62,12 @@ LARGE = {
     "power": lambda e: te.power(e, te.const(2.5, "float32")),
     "exponential": te.exp,
     "product of a product": lambda e: 0.5 * (e + 1.0) * (e - 1.0),
+    "quotient by a square": lambda e: 1.0 / (e * e),
+    "quotient by an exponential": lambda e: e / te.exp(e),
+    "reciprocal of a square": lambda e: native("native_recip", e * e),
+    "negative power": lambda e: te.power(e, te.const(-2.0, "float32")),
+    "square of a reciprocal root": lambda e: te.rsqrt(e) * te.rsqrt(e),
+    "quotient by a sum that may be 0": lambda e: 1.0 / (te.exp(e) - 1.0),
 }
 NOT_LARGE = {
     "scaled": lambda e: e * 3.0,
@@ -59,6 +76,14 @@ NOT_LARGE = {
     "limited": lambda e: te.tanh(e) * te.tanh(e),
     "root": lambda e: te.sqrt(e * e),
     "root by power": lambda e: te.power(e, te.const(0.5, "float32")),
+    "reciprocal root": lambda e: te.rsqrt(e * e),
+    "reciprocal root by power": lambda e: te.power(e * e, te.const(-0.5, "float32")),
+    "gated by a reciprocal": lambda e: e * native("native_recip", 1.0 + te.exp(-e)),
+    "gated by a quotient of two": lambda e: e * native("native_divide", 1.0, te.exp(-e) + 1.0),
+    "gated by a fraction": lambda e: e * (1.0 / (1.0 + te.abs(e))),
+    "gated by a peak": lambda e: e * (1.0 / (1.0 + e * e)),
+    "quotient by a root": lambda e: e / te.sqrt(e * e + 1.0),
+    "quotient by a maximum": lambda e: e / te.max(te.exp(e), 1.0),
 }
 
 
@@ -103,3 +128,31 @@ def test_values_that_are_computed_from_sums_alone_stay():
         ("a", added, ["n", "again"]),
     ]
     assert dtypes(chain, "a") == ["float32", "float32", "float16", "float32", "float16"]
+
+
+def test_gates_of_single_nodes_are_rounded():
+    """An exporter may write x * sigmoid(x) as nodes: each knows what the node before it limits."""
+    chain = [
+        ("e", unary(lambda e: te.exp(-e)), ["x"]),
+        ("more", unary(lambda e: e + 1.0), ["e"]),
+        ("gate", unary(lambda e: 1.0 / e), ["more"]),
+        ("gated", binary(lambda a, b: a * b), ["x", "gate"]),
+        ("sum", row_sums, ["gated"]),
+        ("a", added, ["gated", "sum"]),
+    ]
+    assert dtypes(chain, "a")[2:] == ["float16", "float16", "float32", "float16"]
+
+
+@pytest.mark.parametrize(("name", "kept"), [("square", True), ("scaled", False)])
+def test_parts_of_terms(name, kept):
+    """Each part of a tensor is as large as the tensor, and what is added up is found through it."""
+    function = {**LARGE, **NOT_LARGE}[name]
+    g = Graph("parts")
+    (term,) = g.op("term", "op", unary(function), [g.input("x", (6, 8))])
+    parts = g.op("parts", "split", lambda x: movement.split(x, 0, [0, 2], [2, 4]), [term])
+    for number, part in enumerate(parts):
+        (total,) = g.op(f"sum{number}", "op", row_sums, [part])
+        g.output(total)
+    types = stored_types(g)
+    dtype = "float32" if kept else "float16"
+    assert [types[each] for each in ("term", "parts.0", "parts.1")] == [dtype] * 3

@@ -91,3 +91,52 @@ def test_large_sums():
     x = np.full_like(X, 2000)
     got = Model(model_of(text), precision="fp16").run({"x": x})["y"]
     np.testing.assert_allclose(got, 1 / 64, rtol=2 * ROUNDING)
+
+
+def split_model(first, last, dtypes, shape=(4, 8), **attributes):
+    """Return a model whose node `last` reads each of two halves of what the node `first` makes."""
+    given, made = dtypes
+    nodes = [
+        first,
+        helper.make_node("Split", ["f"], ["a", "b"], axis=0),
+        *[
+            helper.make_node(last, [part], [y], **attributes)
+            for part, y in (("a", "y"), ("b", "z"))
+        ],
+    ]
+    inputs = [helper.make_tensor_value_info("x", given, shape)]
+    outputs = [helper.make_tensor_value_info(name, made, None) for name in "yz"]
+    graph = helper.make_graph(nodes, "parts", inputs, outputs)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def test_parts_of_integers():
+    """Integers that pass through a node of several outputs are exact."""
+    kinds = onnx.TensorProto.INT64, onnx.TensorProto.INT64
+    first = helper.make_node("Cast", ["x"], ["f"], to=onnx.TensorProto.FLOAT)
+    x = np.arange(32).reshape(4, 8) * 1001
+    model = Model(split_model(first, "Cast", kinds, to=onnx.TensorProto.INT64), precision="fp16")
+    got = model.run({"x": x})
+    np.testing.assert_array_equal(np.concatenate([got["y"], got["z"]]), x)
+
+
+def test_parts_of_squares():
+    """Squares that float16 makes infinite are added up after a node of several outputs."""
+    kinds = onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT
+    first = helper.make_node("Mul", ["x", "x"], ["f"])
+    model = Model(split_model(first, "ReduceMean", kinds, axes=[-1]), precision="fp16")
+    got = model.run({"x": np.full((4, 8), 800, "float32")})
+    np.testing.assert_array_equal(np.concatenate([got["y"], got["z"]]), np.full((4, 1), 640000.0))
+
+
+def test_maxima_of_squares():
+    """The maximum of squares is as large as the squares."""
+    statements = "p = Mul(x, x); m = MaxPool(p); y = ReduceMean(m)"
+    model = model_of(statements)
+    del model.graph.output[0].type.tensor_type.shape.dim[:]
+    model.graph.input[0].type.tensor_type.shape.CopyFrom(
+        helper.make_tensor_value_info("x", 1, (1, 1, 4, 8)).type.tensor_type.shape
+    )
+    model.graph.node[1].attribute.append(helper.make_attribute("kernel_shape", [2, 2]))
+    got = Model(model, precision="fp16").run({"x": np.full((1, 1, 4, 8), 800, "float32")})["y"]
+    np.testing.assert_array_equal(got, np.full((1, 1, 3, 1), 640000.0))
