@@ -5,8 +5,9 @@
 #include <exception>
 #include <mutex>
 #include <system_error>
-#include <thread>
-#include <vector>
+#include <utility>
+
+#include "support/threads/worker_threads.h"
 
 namespace texloom::compile {
 namespace {
@@ -22,29 +23,21 @@ class Workers {
 
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  ~Workers() {
-    stopped_ = true;  // ends the work if creating the threads has failed
-    join();
-  }
+  ~Workers() { stopped_ = true; }  // ends the work if creating the threads has failed
 
   void run(Interruption interruption) {
     start();
     work(interruption);
-    join();
+    wait(interruption);
     if (error_) std::rethrow_exception(error_);
   }
 
  private:
-  void join() {
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
-  }
-
   void start() {
-    const std::size_t most = std::max(1U, std::thread::hardware_concurrency());
+    const std::size_t most = machine_threads();
     try {
       while (threads_.size() + 1 < std::min(most, count_)) {
-        threads_.emplace_back([this] {
+        threads_.start([this] {
           work([this] {
             if (stopped_) throw Stopped();
           });
@@ -60,19 +53,35 @@ class Workers {
         work_(number, interruption);
     } catch (const Stopped&) {
     } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = std::current_exception();
-      stopped_ = true;
+      fail(std::current_exception());
     }
+  }
+
+  // The caller has no more work.
+  void wait(Interruption interruption) {
+    try {
+      threads_.wait([&] {
+        if (!stopped_) interruption();
+      });
+    } catch (...) {
+      fail(std::current_exception());
+      threads_.wait([] {});
+    }
+  }
+
+  void fail(std::exception_ptr error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::move(error);
+    stopped_ = true;
   }
 
   std::size_t count_;
   Work work_;
-  std::vector<std::thread> threads_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> stopped_ = false;
   std::mutex mutex_;
   std::exception_ptr error_;  // guarded by mutex_
+  WorkerThreads threads_;     // is destroyed first: they use the members above
 };
 
 }  // namespace

@@ -2,12 +2,11 @@
 
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <fstream>
 #include <string_view>
-#include <thread>
 
 #include "runtime/hal/internal/memory/machine_memory.h"
+#include "support/threads/worker_threads.h"
 
 namespace texloom::hal::host {
 
@@ -40,7 +39,7 @@ Processor find_processor() {
   read_cpuinfo(processor);
   utsname system = {};
   if (processor.name.empty() && uname(&system) == 0) processor.name = system.machine;
-  processor.threads = std::max(1U, std::thread::hardware_concurrency());
+  processor.threads = machine_threads();
   processor.memory_bytes = machine_memory_bytes();
   return processor;
 }
