@@ -8,6 +8,7 @@
 #include "ir/interpret/interpret.h"
 #include "ir/visit.h"
 #include "schedule/operation/operation.h"
+#include "schedule/operation/order.h"
 #include "schedule/schedule.h"
 #include "support/diagnostic.h"
 #include "validation/unscheduled.h"
@@ -15,10 +16,12 @@
 namespace texloom::graph {
 namespace {
 
-// The product of the extents; nullopt if one of them is open, or if it exceeds the limit.
-std::optional<std::int64_t> elements_of(const ir::Tensor& tensor, std::int64_t limit) {
+using Loops = std::vector<ir::IterVar>;
+
+// nullopt if an extent is open, or if the product exceeds the limit.
+std::optional<std::int64_t> product_of(const ir::Exprs& extents, std::int64_t limit) {
   std::int64_t count = 1;
-  for (const ir::Expr& extent : tensor->shape) {
+  for (const ir::Expr& extent : extents) {
     const std::int64_t* number = ir::int_value(extent);
     if (number == nullptr || *number < 1 || *number > limit / count) return std::nullopt;
     count *= *number;
@@ -29,7 +32,19 @@ std::optional<std::int64_t> elements_of(const ir::Tensor& tensor, std::int64_t l
 // Whether all tensors have known extents and at most `limit` elements.
 bool fits(const std::vector<ir::Tensor>& tensors, std::int64_t limit) {
   return std::all_of(tensors.begin(), tensors.end(), [&](const ir::Tensor& tensor) {
-    return elements_of(tensor, limit).has_value();
+    return product_of(tensor->shape, limit).has_value();
+  });
+}
+
+// Whether the loops of an operation make more iterations than this. If they do, running the
+// program up to the limit would only waste the time.
+bool is_long(const Computation& computation, std::int64_t max_steps) {
+  const std::vector<schedule::Op> operations = schedule::operations_of(computation.outputs);
+  return std::any_of(operations.begin(), operations.end(), [&](const schedule::Op& op) {
+    ir::Exprs extents;
+    for (const ir::IterVar& loop : op->is_compute() ? schedule::loops_of(*op) : Loops())
+      extents.push_back(loop->extent);
+    return !product_of(extents, max_steps).has_value();
   });
 }
 
@@ -61,12 +76,13 @@ bool is_all_defined(const ir::Memory& memory) {
 
 std::optional<std::vector<Elements>> evaluated(const Computation& computation,
                                                const std::vector<Elements>& inputs,
-                                               std::int64_t max_steps) {
+                                               std::int64_t max_steps,
+                                               const std::function<void()>& interruption) {
   const bool computes = std::none_of(
       computation.outputs.begin(), computation.outputs.end(),
       [](const ir::Tensor& output) { return schedule::operation_of(output)->is_placeholder(); });
   if (!computes || !computation.symbols.empty() || !fits(computation.inputs, max_steps) ||
-      !fits(computation.outputs, max_steps))
+      !fits(computation.outputs, max_steps) || is_long(computation, max_steps))
     return std::nullopt;
   const ir::Program program = program_of(computation);
   if (!program.symbols.empty()) return std::nullopt;  // a loop of open length, for instance
@@ -81,7 +97,9 @@ std::optional<std::vector<Elements>> evaluated(const Computation& computation,
     memories.back().define_all();
   }
   try {
-    if (!ir::interpret(program, places, {.max_steps = max_steps}).empty()) return std::nullopt;
+    if (!ir::interpret(program, places, {.max_steps = max_steps, .interruption = interruption})
+             .empty())
+      return std::nullopt;
   } catch (const UserError&) {  // InterpreterLimit, NotInterpreted
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -18,9 +19,11 @@ using Elements = std::shared_ptr<const std::vector<std::byte>>;
 // (ir/interpret/value.h): operations are executed as they are written, without a schedule.
 //
 // nullopt if the computation takes more than `max_steps` steps of the interpreter, has symbols,
-// calls foreign functions, or if an element of an output is undefined.
+// calls foreign functions, or if an element of an output is undefined. `interruption` is called
+// from time to time; it ends the evaluation by throwing.
 std::optional<std::vector<Elements>> evaluated(const Computation& computation,
                                                const std::vector<Elements>& inputs,
-                                               std::int64_t max_steps);
+                                               std::int64_t max_steps,
+                                               const std::function<void()>& interruption = nullptr);
 
 }  // namespace texloom::graph

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/compile/program.h"
 #include "core/runtime/released_lock.h"
 #include "graph/evaluate.h"
 #include "graph/graph.h"
@@ -44,7 +45,7 @@ std::optional<std::vector<py::bytes>> evaluated(const PyComputation& own,
   std::optional<std::vector<graph::Elements>> outputs;
   {
     const ReleasedLock released;
-    outputs = graph::evaluated(*own.node, inputs, max_steps);
+    outputs = graph::evaluated(*own.node, inputs, max_steps, hear_interrupt);
   }
   if (!outputs) return std::nullopt;
   std::vector<py::bytes> made;

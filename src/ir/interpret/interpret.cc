@@ -12,7 +12,7 @@ class Interpreter {
   Interpreter(const Program& program, const InterpretOptions& options)
       : program_(program),
         state_{.reporter = Reporter(options.max_reports),
-               .steps = StepBudget(options.max_steps),
+               .steps = StepBudget(options.max_steps, options.interruption),
                .origins = {},
                .logical = program.stage == ProgramStage::Loops,
                .counts = options.counts,

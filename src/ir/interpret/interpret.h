@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct InterpretOptions {
   size_t max_reports = 50;
   // Limits time and memory. A step is a statement, a thread, or an allocated element.
   int64_t max_steps = std::numeric_limits<int64_t>::max();
+  // Is called every 65,536 steps, and may throw to end the run; null: is not called.
+  std::function<void()> interruption = nullptr;
   AccessCounts* counts = nullptr;  // the accesses of kernels are added here; null: not counted
 };
 

@@ -1,6 +1,8 @@
 // The context of running code: who runs it, and where its reports go.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,7 +19,9 @@ namespace texloom::ir {
 // How many steps are left (InterpretOptions::max_steps).
 class StepBudget {
  public:
-  explicit StepBudget(int64_t steps) : all_(steps), left_(steps) {}
+  // `interruption`: InterpretOptions::interruption
+  explicit StepBudget(int64_t steps, std::function<void()> interruption = nullptr)
+      : all_(steps), left_(steps), interruption_(std::move(interruption)) {}
   // Takes steps from the budget. Fails with InterpreterLimit, at this line, if too few are left.
   void take(int64_t steps, const SourceLocation& line) {
     if (steps > left_) {
@@ -25,10 +29,18 @@ class StepBudget {
            "the program takes more than {} steps", all_);
     }
     left_ -= steps;
+    if (interruption_ != nullptr && left_ < next_interruption_) {
+      next_interruption_ = left_ - kStepsBetweenInterruptions;
+      interruption_();
+    }
   }
 
  private:
+  static constexpr int64_t kStepsBetweenInterruptions = 1 << 16;
+
   int64_t all_, left_;
+  std::function<void()> interruption_;
+  int64_t next_interruption_ = all_ - kStepsBetweenInterruptions;  // how many steps are left then
 };
 
 // The state that all code of one run shares.

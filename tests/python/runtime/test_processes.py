@@ -189,6 +189,30 @@ def test_a_graph_interrupted_while_waiting():
     assert INTERRUPTED.match(errors)
 
 
+def test_an_evaluation_of_constants_interrupted():
+    """Ctrl-C interrupts the interpreter, which computes a model's constants at its import."""
+    status, output, errors = child("""
+        import onnx
+        from onnx import helper
+        from texloom.onnx.model import Model
+        nodes = [helper.make_node("Erf", ["c"], ["e"]), helper.make_node("Add", ["e", "x"], ["y"])]
+        values = [helper.make_tensor_value_info(n, 1, [4000, 4000]) for n in "xy"]
+        constants = [onnx.numpy_helper.from_array(np.ones((4000, 4000), "float32"), "c")]
+        graph = helper.make_graph(nodes, "g", values[:1], values[1:], constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+        sent = []
+        def send():
+            sent.append(time.time())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.5, send).start()
+        try:
+            Model(model)
+        except KeyboardInterrupt:
+            print("interrupted", time.time() - sent[0] < 1)
+    """)
+    assert (status, output, errors) == (0, "interrupted True\n", "")
+
+
 @pytest.mark.nightly
 def test_interrupted_twice():
     """At exit, the first Ctrl-C says what the process waits for, and the second ends it."""
