@@ -22,7 +22,6 @@ from .model_arguments import (
     add_compile_arguments,
     compile_arguments,
     is_package,
-    refuse_precision,
 )
 from .peers import import_onnxruntime, largest_difference, onnxruntime_session
 from .reports import Progress, reported
@@ -35,8 +34,9 @@ _DESCRIPTION = """\
 Runs a model with all results of nodes as outputs, and gives each node's inputs, as Texloom
 computed them, to another implementation, too. The first node that differs by more than its bound
 is shown. The bound is derived from the type, the number of terms of sums and their magnitudes in
-float64; where the other implementation is less exact, the bound is four times its error. Nodes are
-not fused here; the last line compares the outputs of the model as it is.
+float64; where the other implementation is less exact, the bound is four times its error. With
+--precision fp16, results that the model stores as float16 are rounded, and the bound allows for it.
+Nodes are not fused here; the last line compares the outputs of the model as it is.
 """
 
 
@@ -72,8 +72,9 @@ def _outputs_of(
         return None
 
 
-def _kernels(model: Model, tensor: str) -> list[str]:
-    """Return the kernels that take a tensor as an argument, in the order of launches."""
+def _kernels(model: Model, tensor: str, is_rounded: bool) -> list[str]:
+    """Return the kernels that compute a tensor, in the order of launches; before it is rounded."""
+    tensor += ".computed" if is_rounded else ""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "model.tlp"
         try:
@@ -88,11 +89,16 @@ def _kernels(model: Model, tensor: str) -> list[str]:
 
 def _compare(options: argparse.Namespace) -> int:
     from ..onnx import Model
-    from ..onnx.comparison import compare_nodes, reference_peer, with_all_outputs
+    from ..onnx.comparison import (
+        compare_nodes,
+        reference_peer,
+        rounded_outputs,
+        with_all_outputs,
+        with_roundings,
+    )
     from ..onnx.files import read_model
     from ..onnx.nodes.types import refuse_open
 
-    refuse_precision(options)
     if is_package(options.model):
         refuse(
             "BadFile",
@@ -113,14 +119,16 @@ def _compare(options: argparse.Namespace) -> int:
         refuse_open(plain.open_inputs(inputs))
     inputs |= random_inputs(missing)
     outputs = tensors_of(plain.run(inputs, options.device))
-    split = Model(with_all_outputs(proto), **given)
+    rounded = rounded_outputs(proto, plain.halves())
+    given["precision"] = "fp32"  # all results are outputs, so the casts alone round them
+    split = Model(with_all_outputs(with_roundings(proto, rounded)), **given)
     results = tensors_of(split.run(inputs, options.device))
     values = {**given["values"], **inputs, **results}
     skipped: dict[str, str] = {}
     peer: Peer = _onnxruntime if options.against == "onnxruntime" else reference_peer
     found: list[Comparison] = []
     total = len(proto.graph.node)
-    for each in compare_nodes(proto, values, peer, skipped.__setitem__):
+    for each in compare_nodes(proto, values, peer, skipped.__setitem__, rounded):
         found.append(each)
         progress("outputs of nodes are compared", len(found), total)
         if not each.is_within and not (options.all or options.json):
@@ -132,7 +140,7 @@ def _compare(options: argparse.Namespace) -> int:
         "model": str(options.model),
         "against": options.against,
         "first": first and _as_dict(first),
-        "kernels": _kernels(split, first.output) if first else [],
+        "kernels": _kernels(split, first.output, first.output in rounded) if first else [],
         "skipped": skipped,
         "fused_difference": largest_difference(
             outputs, {n: values[n] for n in outputs}, "the nodes'"

@@ -231,17 +231,6 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
     }
 
 
-def refuse_precision(options: argparse.Namespace) -> None:
-    """Refuse ``--precision fp16`` for `texloom compare`, which outputs the result of every node."""
-    if options.precision == "fp16":
-        refuse(
-            "BadOption",
-            "texloom compare takes no --precision fp16: the results of single nodes are not stored "
-            "as float16",
-            "leave it out; to see what fp16 changes, use texloom run with both precisions",
-        )
-
-
 def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -> Model:
     """Compile an ONNX file as the options of :func:`add_compile_arguments` say."""
     from ..onnx import load
@@ -289,7 +278,6 @@ __all__ = [
     "compile_model",
     "is_package",
     "refuse_compile_options",
-    "refuse_precision",
     "shapes_of",
     "split_name",
     "target_of",

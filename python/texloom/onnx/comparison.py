@@ -6,7 +6,7 @@ to later nodes, and a bound for one node suffices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -25,6 +25,12 @@ _PEER_FACTOR = 4.0
 
 _FUNCTION_ULPS = 16
 """The largest error in units in the last place that OpenCL allows for functions such as ``pow``."""
+
+_HALF_ROUNDING = 2.0**-11
+"""The largest relative error of rounding a number to a normal number of float16."""
+
+_LEAST_HALF = 2.0**-25
+"""The largest error of rounding a number to a float16 close to 0."""
 
 # Operators that compute sums of products. Applied to the magnitudes of the inputs, they give the
 # sums of the magnitudes of the terms.
@@ -89,6 +95,52 @@ def with_all_outputs(model: onnx.ModelProto) -> onnx.ModelProto:
             if name and name not in taken | others:
                 made.graph.output.add().name = name
                 taken.add(name)
+    return made
+
+
+def name_of(node: onnx.NodeProto) -> str:
+    """Return the name that messages and compiled graphs give a node."""
+    return node.name or next(filter(None, node.output), node.op_type)
+
+
+def rounded_outputs(model: onnx.ModelProto, halves: Container[str]) -> set[str]:
+    """Return the tensors that nodes of the model compute and that are stored as float16.
+
+    `halves` is what :meth:`texloom.onnx.Model.halves` returns.
+    """
+    found = set()
+    for node in model.graph.node:
+        outputs = [output for output in node.output if output]
+        for number, output in enumerate(outputs):
+            name = name_of(node) + (f".{number}" if len(outputs) > 1 else "")
+            if name in halves:
+                found.add(output)
+    return found
+
+
+def with_roundings(model: onnx.ModelProto, rounded: Container[str]) -> onnx.ModelProto:
+    """Return the model with casts to float16 and back after each of the tensors `rounded`.
+
+    Tensors keep their names after the casts, so that all readers read the rounded values.
+    """
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    del made.graph.node[:]
+    for node in model.graph.node:
+        own = made.graph.node.add()
+        own.CopyFrom(node)
+        for i, output in enumerate(node.output):
+            if output not in rounded:
+                continue
+            own.output[i] = f"{output}.computed"
+            computed, half = f"{output}.computed", f"{output}.half"
+            own.output[i] = computed
+            made.graph.node.extend(
+                [
+                    onnx.helper.make_node("Cast", [computed], [half], to=onnx.TensorProto.FLOAT16),
+                    onnx.helper.make_node("Cast", [half], [output], to=onnx.TensorProto.FLOAT),
+                ]
+            )
     return made
 
 
@@ -191,12 +243,15 @@ def compared(
     exact: NDArray[Any] | None,
     magnitudes: NDArray[Any] | None,
     count: int,
+    *,
+    is_rounded: bool = False,
 ) -> Comparison:
     """Compare one output of a node.
 
     The bound for floating point is the larger of two: the rounding error of `count` additions of
     numbers with the given magnitudes, and four times the other implementation's own error, if the
-    exact value is known.
+    exact value is known. If the output was rounded to float16, the error of this rounding is added:
+    half a unit in the last place of the exact value.
 
     Parameters
     ----------
@@ -208,6 +263,8 @@ def compared(
         In float64: the exact output, and the sums of the magnitudes of the terms.
     count : int
         The number of terms, as :func:`terms` returns it.
+    is_rounded : bool
+        Whether our result was rounded to float16.
     """
     if ours.shape != peer.shape or ours.dtype != peer.dtype:
         return Comparison(*names, np.inf, 0.0, (), np.nan, np.nan, None)
@@ -229,6 +286,8 @@ def compared(
             own = np.abs(b - truth)
             own = own[np.isfinite(own)]
             bound = np.maximum(bound, _PEER_FACTOR * (float(own.max()) if own.size else 0.0))
+            if is_rounded:
+                bound = bound * (1 + _HALF_ROUNDING) + _HALF_ROUNDING * np.abs(truth) + _LEAST_HALF
             bound = np.where(np.isfinite(bound), bound, 0.0)
         share = error / np.where(bound > 0, bound, np.finfo("float64").tiny)  # largest: worst
         worst = np.argmax(share)
@@ -247,6 +306,7 @@ def compare_nodes(
     values: Arrays,
     peer: Peer,
     skipped: Callable[[str, str], None],
+    rounded: Container[str] = frozenset(),
 ) -> Iterator[Comparison]:
     """Compare all nodes, in the order of the model.
 
@@ -259,11 +319,13 @@ def compare_nodes(
         The other implementation.
     skipped : callable
         Is called with the name of a node that cannot be compared, and the reason.
+    rounded : container of str
+        The outputs of nodes whose `values` were rounded to float16.
     """
     known = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
     known.update(values)
     for node in model.graph.node:
-        name = node.name or next(filter(None, node.output), node.op_type)
+        name = name_of(node)
         if node.op_type in _RANDOM and node.domain in ("", "ai.onnx"):
             skipped(name, "its result is random")
             continue
@@ -285,7 +347,18 @@ def compare_nodes(
             if output in known:
                 ours = known[output]
                 count = terms(node, shapes, ours.shape)
-                yield compared((name, node.op_type, output), ours, got, true, size, count)
+                names, is_rounded = (name, node.op_type, output), output in rounded
+                yield compared(names, ours, got, true, size, count, is_rounded=is_rounded)
 
 
-__all__ = ["Comparison", "compare_nodes", "compared", "reference_peer", "terms", "with_all_outputs"]
+__all__ = [
+    "Comparison",
+    "compare_nodes",
+    "compared",
+    "name_of",
+    "reference_peer",
+    "rounded_outputs",
+    "terms",
+    "with_all_outputs",
+    "with_roundings",
+]

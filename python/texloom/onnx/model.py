@@ -213,6 +213,16 @@ class Model:
             return each.graph.summary if each.graph is not None else {}
         return None
 
+    def halves(self) -> frozenset[str]:
+        """Return the names of tensors that nodes compute and that are stored as float16.
+
+        These are names of the compiled graph: those of the nodes, with ``.0``, ``.1`` and so on for
+        several outputs. Empty before the model is compiled for its first inputs.
+        """
+        for each in self._specializer.compiled():
+            return each.halves()
+        return frozenset()
+
     def fixed(self, inputs: Mapping[str, NDArray[Any]]) -> Model:
         """Return the model compiled for the shapes of these arrays, to be saved.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..extents import are_known
 from ..graph.compiled import CompiledGraph
+from ..graph.graph_passes import graph_passes
 from .compile_options import CompileOptions
 from .network import Network
 from .nodes import Value, refuse_model
@@ -34,7 +35,7 @@ class Specialization:
     """
 
     def __init__(self, network: Network, options: CompileOptions) -> None:
-        self._network = network
+        self._network, self._options = network, options
         self.names_all_outputs = network.names_all_outputs
         self.graph: CompiledGraph | None = None
         if network.name_of:
@@ -67,6 +68,19 @@ class Specialization:
             return whole[(slice(None),) * value.counted_axis + (slice(int(array_of(value.count))),)]
 
         return {name: value.computed(array_of) for name, value in self._network.outputs.items()}
+
+    def halves(self) -> frozenset[str]:
+        """Return the names of the graph's tensors that nodes compute and store as float16.
+
+        The values between the operators of a fused kernel, which are not stored, are among them.
+        """
+        options, graph = self._options, self._network.graph
+        if self.graph is None or options.precision != "fp16":
+            return frozenset()
+        passes = graph_passes("fp16", textures=options.scopes == "texture")
+        text = graph.text(options.target, passes[: passes.index("store_halves") + 1])
+        edges = (line.split() for line in text.splitlines() if line.startswith("  edge "))
+        return frozenset(name[:-1] for _, name, dtype, *_ in edges if dtype.startswith("float16["))
 
     def save(
         self,

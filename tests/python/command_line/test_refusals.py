@@ -32,10 +32,6 @@ WRONG = {
     ),
     "a shape of no input": (["compile", "model.onnx", "--shape", "z=3"], "no input 'z'"),
     "no shape": (["compile", "model.onnx", "--shape", "x=1xN"], "is not NAME=AxBxC"),
-    "half precision": (
-        ["compare", "model.onnx", *SHAPE, "--precision", "fp16"],
-        "the results of single nodes are not stored as float16",
-    ),
     "an unknown target": (["compile", "model.onnx", *SHAPE, "--target", "abacus"], "TL4003"),
     "a target twice": (
         ["compile", "model.onnx", *SHAPE, "--target", "opencl", "--target", "opencl"],

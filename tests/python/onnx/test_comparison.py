@@ -70,6 +70,20 @@ def test_four_times_the_error_of_the_other_implementation_is_allowed():
         assert compare(floats(1 + error), floats(1.01), np.array([1.0])).is_within is is_within
 
 
+@pytest.mark.parametrize(("ours", "exact", "is_within"), [
+    (1 + 2.0**-11, 1.0, True),  # half a unit of float16
+    (1 + 2.0**-10, 1.0, False),
+    (2.0**-24, 2.0**-25, True),  # the least number of float16
+    (2.0**-23, 2.0**-25, False),
+    (np.inf, 70000.0, False),
+])  # fmt: skip
+def test_the_rounding_of_a_result_to_float16_is_allowed(ours, exact, is_within):
+    found = compared(
+        NAMES, floats(ours), floats(exact), np.array([exact]), None, 1, is_rounded=True
+    )
+    assert found.is_within is is_within
+
+
 def test_an_empty_output_is_right():
     assert compare(floats(), floats()).is_within
 
