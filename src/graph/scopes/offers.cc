@@ -1,6 +1,7 @@
 #include "graph/scopes/offers.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,11 +29,12 @@ class Collection {
   }
 
   Offers collect() {
-    std::vector<std::vector<Way>> ways = ways_of_nodes();
-    compile_ahead(ways);
+    std::vector<Groups> groups;
+    for (const Node& node : graph_.nodes) groups.push_back(groups_of(node));
+    compile_ahead(groups);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].concat_axis) continue;
-      add_alternatives(i, std::move(ways[i]));
+      add_alternatives(i, std::move(groups[i]));
       if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_sharing(i);
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -85,53 +87,61 @@ class Collection {
     std::ptrdiff_t textures = 0;
   };
 
-  // The alternatives of each node that the target may be able to run, in order of preference.
-  std::vector<std::vector<Way>> ways_of_nodes() const {
-    const auto is_before = [&](const Way& a, const Way& b) {
-      return preference_ == StoragePreference::Textures ? a.textures > b.textures
-                                                        : a.textures < b.textures;
-    };
-    std::vector<std::vector<Way>> all(graph_.nodes.size());
-    for (std::size_t n = 0; n < all.size(); ++n) {
-      const Node& node = graph_.nodes[n];
-      if (node.concat_axis) continue;
-      for (std::size_t i = 0; i < node.alternatives.size(); ++i) {
-        if (auto way = way_of(node, i)) all[n].push_back(*std::move(way));
-      }
-      if (preference_ != StoragePreference::Any)
-        std::stable_sort(all[n].begin(), all[n].end(), is_before);
+  // Alternatives of a node of which either none or all that the target can run take part: the first
+  // group takes part that has an alternative that the target can run.
+  using Groups = std::vector<std::vector<Way>>;
+
+  // The alternatives that the target may be able to run, preferred groups first. Without a
+  // preference there is one group; else alternatives with equally many textures are a group.
+  Groups groups_of(const Node& node) const {
+    std::map<std::ptrdiff_t, std::vector<Way>> by_rank;
+    for (std::size_t i = 0; i < node.alternatives.size(); ++i) {
+      if (auto way = way_of(node, i)) by_rank[rank_of(*way)].push_back(*std::move(way));
     }
-    return all;
+    Groups groups;
+    for (auto& [rank, group] : by_rank) groups.push_back(std::move(group));
+    return groups;
+  }
+
+  std::ptrdiff_t rank_of(const Way& way) const {
+    switch (preference_) {
+      case StoragePreference::Any:
+        return 0;
+      case StoragePreference::Textures:
+        return -way.textures;
+      case StoragePreference::Buffers:
+        break;
+    }
+    return way.textures;
   }
 
   // Compiles the alternatives that add_alternatives() surely asks for.
-  void compile_ahead(const std::vector<std::vector<Way>>& ways) {
+  void compile_ahead(const std::vector<Groups>& groups) {
     std::vector<StoredAlternative> candidates;
-    for (std::size_t n = 0; n < ways.size(); ++n) {
+    for (std::size_t n = 0; n < groups.size(); ++n) {
+      if (groups[n].empty()) continue;
       const Node& node = graph_.nodes[n];
-      for (const Way& way : ways[n]) {
+      for (const Way& way : groups[n].front()) {
         const Alternative& alternative = node.alternatives[way.number];
         if (alternative.may_fail) candidates.push_back({node, alternative, way.stored});
-        if (preference_ != StoragePreference::Any) break;
       }
     }
     costs_.compile_ahead(candidates);
   }
 
-  // Adds the alternatives of a node that the target can run. Alternatives that may fail to compile
-  // are compiled only if their number of textures makes them take part.
-  void add_alternatives(std::size_t number, std::vector<Way> ways) {
+  // Adds the alternatives of a node that take part. Alternatives that may fail to compile are
+  // compiled only if their group may take part.
+  void add_alternatives(std::size_t number, Groups groups) {
     const Node& node = graph_.nodes[number];
-    std::optional<std::ptrdiff_t> textures;  // the textures of an alternative that takes part
-    for (Way& way : ways) {
-      if (preference_ != StoragePreference::Any && textures.value_or(way.textures) != way.textures)
-        break;
-      const Alternative& alternative = node.alternatives[way.number];
-      if (alternative.may_fail && !costs_.works(node, alternative, way.stored)) continue;
-      textures = way.textures;
-      offers_.nodes[number].push_back(offer_of(node, way.number, std::move(way.stored)));
+    std::vector<Offer>& offers = offers_.nodes[number];
+    for (std::size_t i = 0; i < groups.size() && offers.empty(); ++i) {
+      for (Way& way : groups[i]) {
+        const Alternative& alternative = node.alternatives[way.number];
+        if (alternative.may_fail && !costs_.works(node, alternative, way.stored)) continue;
+        offers.push_back(offer_of(node, way.number, std::move(way.stored)));
+      }
     }
-    if (offers_.nodes[number].empty())
+    if (offers.empty())
       fail(node.location, Code::NoStorageChoice, "give it an alternative that the target can run",
            "no alternative of the node '{}' can be compiled", node.name);
   }
