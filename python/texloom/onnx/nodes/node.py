@@ -15,6 +15,7 @@ from ...graph.loop_body import LoopBody
 from ...graph.tensor import GraphTensor
 from ...ops.random import Stream
 from .errors import NeedsValues, Unsupported
+from .types import element_type
 from .values import Value, constant
 
 
@@ -254,6 +255,10 @@ class Node:
         None among the inputs is an optional input that is left out.
         """
         return self._emitter.convert(op, inputs, attributes, 1)[0]
+
+    def cast(self, x: Value, dtype: str) -> Value:
+        """Return a value in another element type, by the name that :func:`dtype_name` returns."""
+        return x if x.dtype == dtype else self.convert("Cast", [x], to=element_type(dtype))
 
     def convert_all(
         self, op: str, inputs: Sequence[Value | None], *, outputs: int, **attributes: Any

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ....extents import agree, number_of
 from ....ops.precision import sum_dtype
 from ...nodes import Node, Value
-from ...nodes.types import element_type
 from ..normalization import rms_normalization
 from ..registry import MICROSOFT, converts
 from ..shapes import sizes_of
@@ -50,7 +49,7 @@ def skip_normalization(node: Node) -> list[Value]:
         total = node.convert("Add", [total, _wide(node, bias)])
     shift = None if is_simplified or not node.has(3) else node.input(3)
     made = _normalized(node, total, scale, shift, is_simplified)
-    return [_cast(node, made, x.dtype), made, made, _cast(node, total, x.dtype)]
+    return [node.cast(made, x.dtype), made, made, node.cast(total, x.dtype)]
 
 
 def _check_outputs(node: Node) -> None:
@@ -74,11 +73,7 @@ def _normalized(
 
 
 def _wide(node: Node, x: Value) -> Value:
-    return _cast(node, x, sum_dtype(x.dtype))
-
-
-def _cast(node: Node, x: Value, dtype: str) -> Value:
-    return x if x.dtype == dtype else node.convert("Cast", [x], to=element_type(dtype))
+    return node.cast(x, sum_dtype(x.dtype))
 
 
 @converts("EmbedLayerNormalization", domain=MICROSOFT)
@@ -102,11 +97,11 @@ def embed_layer_normalization(node: Node) -> list[Value]:
     for each in terms[1:]:
         total = node.convert("Add", [total, _wide(node, each)])
     made = _normalized(node, total, node.input(5), node.input(6))
-    outputs = [_cast(node, made, words.dtype)]
+    outputs = [node.cast(made, words.dtype)]
     if node.wants(1):
         outputs.append(_shown(node, ids))
     if node.wants(2):
-        outputs += [outputs[0]] * (2 - len(outputs)) + [_cast(node, total, words.dtype)]
+        outputs += [outputs[0]] * (2 - len(outputs)) + [node.cast(total, words.dtype)]
     return outputs
 
 
@@ -128,7 +123,7 @@ def _shown(node: Node, ids: Value) -> Value:
         node.refuse(f"its mask_index_type is {kind}, neither 0 nor 1")
     if node.has(_MASK):
         is_shown = node.convert("Equal", [node.input(_MASK), node.constant(1, "int32")])
-        ones = node.convert("Cast", [is_shown], to=element_type("int32"))
+        ones = node.cast(is_shown, "int32")
         return node.convert("ReduceSum", [ones, node.constant([1])], keepdims=0)
     shape = sizes_of(node, [ids.shape[0]])
     return node.convert("Expand", [node.constant([0], "int32"), shape])

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import onnx
-
 from ....extents import agree, number_of
 from ....ops import normalization
 from ....ops.products.quantized import requantized
@@ -177,7 +175,7 @@ def _check_columns(node: Node, index: int, b: Value) -> None:
 def _scaled(node: Node, sums: Value, scales: list[Value]) -> Value:
     """Return integers times scales."""
     scale = node.convert("Mul", scales)
-    return node.convert("Mul", [node.convert("Cast", [sums], to=onnx.TensorProto.FLOAT), scale])
+    return node.convert("Mul", [node.cast(sums, "float32"), scale])
 
 
 @converts("DynamicQuantizeMatMul", domain=MICROSOFT)

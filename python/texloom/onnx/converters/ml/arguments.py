@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import onnx
 
 from ...nodes import Node, Value
 
@@ -19,14 +18,6 @@ def rows(node: Node, number: int = 0) -> Value:
     if x.rank != 2:
         node.refuse(f"its input of shape {x.shape} has {x.rank} axes, not rows and features")
     return x
-
-
-def cast(node: Node, x: Value, dtype: str) -> Value:
-    """Return a value in another type."""
-    if x.dtype == dtype:
-        return x
-    to = int(onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-    return node.convert("Cast", [x], to=to)
 
 
 def one_of(node: Node, *names: str) -> str:
@@ -58,4 +49,4 @@ def no_strings(node: Node, *names: str, instead: str) -> None:
             node.refuse(f"its attribute {name!r} has strings, which are not supported: {instead}")
 
 
-__all__ = ["cast", "no_strings", "numbers_of", "one_of", "rows"]
+__all__ = ["no_strings", "numbers_of", "one_of", "rows"]

@@ -13,7 +13,7 @@ from ....extents import number_of
 from ....ops.estimators import features as ops
 from ...nodes import Node, Value
 from ..registry import ML, converts
-from .arguments import cast, no_strings, numbers_of, one_of, rows
+from .arguments import no_strings, numbers_of, one_of, rows
 
 _INTEGERS_INSTEAD = (
     "map strings to integers before the run, and replace the strings in the model by these integers"
@@ -188,7 +188,7 @@ def array_feature_extractor(node: Node) -> Value:
 @converts("FeatureVectorizer", domain=ML)
 def feature_vectorizer(node: Node) -> Value:
     """Join features of several inputs, each cut or filled with zeros to a number of features."""
-    inputs = [cast(node, rows(node, i), "float32") for i in range(len(node.inputs))]
+    inputs = [node.cast(rows(node, i), "float32") for i in range(len(node.inputs))]
     widths: Sequence[Any] = node.attributes.get("inputdimensions", [])
     if widths and len(widths) != len(inputs):
         node.refuse(

@@ -7,7 +7,7 @@ import numpy as np
 from ....extents import number_of
 from ...nodes import Node, Value
 from ..registry import ML, converts
-from .arguments import cast, numbers_of, rows
+from .arguments import numbers_of, rows
 from .scores import labels_of, top_label, transform_of, transformed
 
 
@@ -39,7 +39,7 @@ def linear_classifier(node: Node) -> list[Value]:
 
 def _products(node: Node, count: int) -> Value:
     """Return ``[rows, count]`` of float32: products with `coefficients`, and `intercepts`."""
-    x = cast(node, rows(node), "float32")
+    x = node.cast(rows(node), "float32")
     features = number_of(x.shape[1])
     coefficients = numbers_of(node, "coefficients", "float32")
     if coefficients.size % count or features not in (None, coefficients.size // count):

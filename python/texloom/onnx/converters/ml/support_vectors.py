@@ -9,7 +9,7 @@ from ....extents import number_of
 from ....ops.estimators import support_vectors as ops
 from ...nodes import Node, Value
 from ..registry import ML, converts
-from .arguments import cast, numbers_of, rows
+from .arguments import numbers_of, rows
 from .scores import labels_of, top_label, transform_of, transformed
 
 _KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
@@ -24,7 +24,7 @@ def svm_regressor(node: Node) -> Value:
             f"its attribute 'post_transform' is {transform}, which onnxruntime ignores: remove it"
         )
     supports = int(node.attributes.get("n_supports", 0))
-    x = cast(node, rows(node), "float32")
+    x = node.cast(rows(node), "float32")
     if supports > 0:
         coefficients = numbers_of(node, "coefficients", "float32", [supports])
         x = _kernels(node, x, supports)
@@ -52,7 +52,7 @@ def svm_classifier(node: Node) -> list[Value]:
     vectors = numbers_of(node, "vectors_per_class", "int64", [len(labels)])
     if vectors.min() < 0 or vectors.sum() < 1:
         node.refuse(f"its attribute 'vectors_per_class' is {vectors.tolist()}")
-    kernels = _kernels(node, cast(node, rows(node), "float32"), int(vectors.sum()))
+    kernels = _kernels(node, node.cast(rows(node), "float32"), int(vectors.sum()))
     pairs = len(ops.pairs_of(len(labels)))
     weights = node.constant(_pair_weights(node, vectors))
     rho = node.constant(numbers_of(node, "rho", "float32", [pairs]))

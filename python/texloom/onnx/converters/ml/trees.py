@@ -10,7 +10,7 @@ from ....extents import number_of
 from ....ops.estimators import trees as ops
 from ...nodes import Node, Value
 from ..registry import ML, converts
-from .arguments import cast, rows
+from .arguments import rows
 from .forest import Forest, forest_of_roots, forest_of_tree_ids, list_or_tensor
 from .scores import label_of, labels_of, top_label, transform_of, transformed
 
@@ -25,9 +25,9 @@ def tree_ensemble(node: Node) -> Value:
     summed = _votes(node, forest, targets)
     dtype = node.input(0).dtype
     if dtype == "float16":
-        summed = cast(node, summed, "float32")
+        summed = node.cast(summed, "float32")
     made = transformed(node, summed, transform_of(node), of_one=targets == 1)
-    return cast(node, made, dtype)
+    return node.cast(made, dtype)
 
 
 @converts("TreeEnsembleRegressor", domain=ML)
@@ -37,7 +37,7 @@ def tree_ensemble_regressor(node: Node) -> Value:
     base = list_or_tensor(node, "base_values", default=())
     if base.size not in (0, targets):
         node.refuse(f"its attribute 'base_values' has {base.size} numbers for {targets} targets")
-    summed = cast(node, _votes(node, forest, targets, base), "float32")
+    summed = node.cast(_votes(node, forest, targets, base), "float32")
     return transformed(node, summed, transform_of(node), of_one=targets == 1)
 
 
@@ -58,7 +58,7 @@ def tree_ensemble_classifier(node: Node) -> list[Value]:
             f"its attribute 'base_values' has {base.size} numbers for {len(labels)} classes"
         )
     scores = _votes(node, forest, len(labels), base)
-    made = transformed(node, cast(node, scores, "float32"), transform_of(node))
+    made = transformed(node, node.cast(scores, "float32"), transform_of(node))
     return [top_label(node, scores, labels), made]
 
 
@@ -87,8 +87,8 @@ def _binary(node: Node, forest: Forest, base: Any, labels: list[int]) -> list[Va
     score = _votes(node, forest, 1, base)
     limit = node.constant(0.5 if is_probability else 0.0, score.dtype)
     wins = node.convert("Greater", [score, limit])
-    place = node.convert("Reshape", [cast(node, wins, "int64"), node.constant([-1], "int64")])
-    score = cast(node, score, "float32")
+    place = node.convert("Reshape", [node.cast(wins, "int64"), node.constant([-1], "int64")])
+    score = node.cast(score, "float32")
     if is_probability:
         other = node.convert("Sub", [node.constant(1.0, "float32"), score])
     else:
