@@ -189,6 +189,34 @@ def test_a_graph_interrupted_while_waiting():
     assert INTERRUPTED.match(errors)
 
 
+def test_a_compilation_of_a_graph_interrupted():
+    """Ctrl-C ends the threads that compile a graph's kernels; the graph can be compiled again."""
+    status, output, errors = child(
+        """
+        def graph(kernels):
+            g = Graph("g")
+            x = g.input("x", (64,))
+            for n in range(kernels):  # kernels of different texts, which take a while
+                k = te.reduce_axis((0, 8 + n), name="k")
+                body = lambda t: te.compute((64,), lambda i: te.sum(te.sin(t[i] * k), axis=k))
+                g.output(*g.op(f"y{n}", "sums", body, [x]))
+            return g
+        g, sent = graph(600), []
+        def send():
+            sent.append(time.time())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Timer(0.5, send).start()
+        try:
+            g.compile("opencl", passes=())
+        except KeyboardInterrupt:
+            print("interrupted", time.time() - sent[0] < 1)
+        print(len(graph(2).compile("opencl").run(given)))
+        """,
+        before=FUNCTIONS + GRAPH,
+    )
+    assert (status, output, errors) == (0, "interrupted True\n2\n", "")
+
+
 def test_an_evaluation_of_constants_interrupted():
     """Ctrl-C interrupts the interpreter, which computes a model's constants at its import."""
     status, output, errors = child("""
