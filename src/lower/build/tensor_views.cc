@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "ir/arith/modular.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
 #include "ir/layout/strides.h"
 #include "ir/program.h"
+#include "schedule/operation/buffer_statement.h"
 
 namespace texloom::lower {
 
@@ -125,6 +127,15 @@ class Values {
   Substitution values_;
 };
 
+Expr moved_by(const Expr& index, const Expr& first, const arith::Ranges& ranges) {
+  if (const auto* ramp = as<Ramp>(index)) {
+    return make_ramp(moved_by(ramp->base, first, ranges), ramp->stride, ramp->type.lanes);
+  }
+  const Expr by = make_cast(index->type.element(), first);
+  if (index->type.is_scalar()) return arith::simplify(by + index, ranges);
+  return make_broadcast(by, index->type.lanes) + index;
+}
+
 }  // namespace
 
 Substitution values_of_views(const schedule::TensorIntrinsicNode& intrinsic, const ViewParts& parts,
@@ -134,6 +145,20 @@ Substitution values_of_views(const schedule::TensorIntrinsicNode& intrinsic, con
     for (const TensorView& view : *views) values.add(view);
   }
   return values.take();
+}
+
+Stmt with_parts(const Stmt& s, const ViewParts& parts, const arith::Ranges& ranges) {
+  return schedule::with_places(
+      s, [&](const Buffer& b, const Exprs& indices) -> schedule::ElementPlace {
+        const auto part = parts.find(b.get());
+        if (part == parts.end()) return {b, indices};
+        Exprs to = part->second.first;
+        const size_t skipped = to.size() - indices.size();
+        for (size_t i = 0; i < indices.size(); ++i) {
+          to[skipped + i] = moved_by(indices[i], to[skipped + i], ranges);
+        }
+        return {part->second.buffer, std::move(to)};
+      });
 }
 
 }  // namespace texloom::lower

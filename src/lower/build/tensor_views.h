@@ -1,4 +1,4 @@
-// Checks the views of a tensor intrinsic against the parts of tensors that they represent.
+// The views of a tensor intrinsic, and the parts of tensors that they represent.
 #pragma once
 
 #include <string>
@@ -27,5 +27,8 @@ using RefuseView = FunctionRef<void(std::string help, const std::string& problem
 ir::Substitution values_of_views(const schedule::TensorIntrinsicNode& intrinsic,
                                  const ViewParts& parts, const ir::arith::Ranges& ranges,
                                  RefuseView refuse);
+
+// The statement of an intrinsic, accessing the parts in place of the views.
+ir::Stmt with_parts(const ir::Stmt& s, const ViewParts& parts, const ir::arith::Ranges& ranges);
 
 }  // namespace texloom::lower

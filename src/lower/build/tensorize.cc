@@ -10,7 +10,6 @@
 #include "lower/build/tensor_views.h"
 #include "schedule/attach.h"
 #include "schedule/bounds/axis_values.h"
-#include "schedule/operation/buffer_statement.h"
 
 namespace texloom::lower {
 
@@ -395,17 +394,7 @@ class Matcher {
 
   Stmt placed(const Stmt& s) const {
     if (!s) return s;
-    const Stmt moved = with_places(s, [&](const Buffer& b, const Exprs& indices) -> ElementPlace {
-      const auto part = parts_.find(b.get());
-      if (part == parts_.end()) return {b, indices};
-      Exprs to = part->second.first;
-      const size_t skipped = to.size() - indices.size();
-      for (size_t i = 0; i < indices.size(); ++i) {
-        to[skipped + i] = moved_by(indices[i], to[skipped + i]);
-      }
-      return {part->second.buffer, std::move(to)};
-    });
-    return with_scalars(substitute(moved, values_));
+    return with_scalars(substitute(with_parts(s, parts_, ranges_), values_));
   }
 
   // Computes each scalar once, in front of the loops that use it, unless its value is just a
@@ -452,15 +441,6 @@ class Matcher {
     differs("let the reset write the initial value of the result, and read nothing",
             "the reset reads memory, while '{}' is computed inside the loop '{}'", other->name(),
             leaf_of(stage_, other->attachment.axis)->name());
-  }
-
-  Expr moved_by(const Expr& index, const Expr& first) const {
-    if (const auto* ramp = as<Ramp>(index)) {
-      return make_ramp(moved_by(ramp->base, first), ramp->stride, ramp->type.lanes);
-    }
-    const Expr by = make_cast(index->type.element(), first);
-    if (index->type.is_scalar()) return arith::simplify(by + index, ranges_);
-    return make_broadcast(by, index->type.lanes) + index;
   }
 
   struct InnerAxis {
