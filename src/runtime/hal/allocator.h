@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "runtime/hal/buffer.h"
@@ -84,11 +85,13 @@ class Allocator {
 
   // Makes a buffer or a texture of an object of the application, without a copy: a cl_mem of the
   // device's context, or an id<MTLBuffer> or id<MTLTexture> of the same id<MTLDevice>. It must be a
-  // valid object, which the result keeps alive. An object that is wrapped twice is the same buffer
-  // or texture as long as that exists. Commands of the application and of the device are in order
-  // if both use one queue (Queue). The memory counts as imported; it cannot be mapped.
+  // valid object, whose memory the result keeps alive. An object that is wrapped twice is the same
+  // buffer or texture as long as that exists, and a sub-buffer is a subspan of the buffer of the
+  // cl_mem that it was made from. Commands of the application and of the device are in order if
+  // both use one queue (Queue). The memory counts as imported; it cannot be mapped.
   // InvalidArgument: null, an object of another kind, context or device, or one that kernels cannot
-  // use. Unimplemented: the driver has no such objects.
+  // use; an image with several layers, levels or samples, or over the memory of another object.
+  // Unimplemented: the driver has no such objects.
   Result<std::shared_ptr<Buffer>> wrap_buffer(void* memory);
   Result<std::shared_ptr<Texture>> wrap_texture(void* image);
 
@@ -112,13 +115,17 @@ class Allocator {
   virtual Result<std::shared_ptr<Texture>> view(const TextureBacking& backing,
                                                 const TextureDesc& desc);
 
-  virtual Result<std::shared_ptr<Buffer>> wrap_native_buffer(void* memory);
+  virtual Result<NativeBuffer> describe_native_buffer(void* memory);
+  // `memory` is no part of another object.
+  virtual Result<std::shared_ptr<Buffer>> wrap_native_buffer(void* memory, const BufferDesc& desc);
   virtual Result<std::shared_ptr<Texture>> wrap_native_texture(void* image);
 
   template <typename Made, typename Desc>
   Result<std::shared_ptr<Made>> allocate_within_budget(const Desc& desc, std::uint64_t bytes);
   template <typename Made>
   using Wrapped = std::map<void*, std::weak_ptr<Made>>;  // by the application's object
+  Status no_native(std::string_view objects) const;
+  Result<std::shared_ptr<Buffer>> wrap_whole(void* memory, const NativeBuffer& native);
   template <typename Made, typename Make>
   Result<std::shared_ptr<Made>> wrap_once(Wrapped<Made>& wrapped, void* object, Make make);
   template <typename Make>

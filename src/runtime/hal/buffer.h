@@ -24,9 +24,22 @@ struct BufferDesc {
   std::uint64_t bytes = 0;
   BufferUsage usage = BufferUsage::All;
   MemoryKind memory = MemoryKind::Device;
-  Access kernels =
-      Access::ReadWrite;  // what kernels may do; less only for memory of an application
   bool operator==(const BufferDesc&) const = default;
+};
+
+// What may be done with memory that an application has made (Allocator::wrap_buffer).
+struct NativeUses {
+  Access kernels = Access::ReadWrite;  // by kernels
+  bool readback = true;                // by the command readback()
+  bool update = true;                  // by the command update()
+};
+
+// An application's buffer object, as its driver describes it.
+struct NativeBuffer {
+  BufferDesc desc = {};
+  NativeUses uses = {};
+  void* whole = nullptr;     // for a part of another object: that object
+  std::uint64_t offset = 0;  // in `whole`, in bytes
 };
 
 // Linear memory of a device, made by Allocator. Unless it is imported, its contents are initially
@@ -41,6 +54,7 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
 
   const BufferDesc& desc() const { return desc_; }
   std::uint64_t bytes() const { return desc_.bytes; }
+  const NativeUses& native_uses() const { return native_uses_; }  // all, unless it is wrapped
   // The device of the buffer. Two objects belong to the same device if their device_info() is the
   // same object.
   const DeviceInfo& device_info() const { return *device_info_; }
@@ -104,6 +118,7 @@ class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
 
   std::shared_ptr<const DeviceInfo> device_info_;
   BufferDesc desc_;
+  NativeUses native_uses_;
   std::shared_ptr<Buffer> root_;  // null if this buffer owns its memory
   std::uint64_t base_offset_ = 0;
   std::uint64_t id_ = 0;

@@ -84,18 +84,20 @@ class QueueBackend {
 // order, each when the previous one is complete, so a submission that waits for semaphores delays
 // later submissions. Thread safe.
 //
-// Two threads of the queue submit work to the driver and wait for it, so submit() never blocks. A
-// thread that waits for the queue without a deadline does the work of these threads meanwhile. The
-// thread that starts work also makes host calls, each when everything before it is complete.
-// Waiting for a point that an earlier submission of this queue signals costs nothing, because the
-// queue is in order. The device itself waits for a point that other work of the device signals, if
-// the driver supports it (QueueBackend::can_wait).
+// Two threads of the queue submit work to the driver and wait for it, so submit() does not block,
+// except on a queue that is shared (below). A thread that waits for the queue without a deadline
+// does the work of these threads meanwhile. The thread that starts work also makes host calls, each
+// when everything before it is complete. Waiting for a point that an earlier submission of this
+// queue signals costs nothing, because the queue is in order. The device itself waits for a point
+// that other work of the device signals, if the driver supports it (QueueBackend::can_wait).
 //
 // A queue over an application's own native queue (Driver::open_native) is in one order with the
 // application's commands: those enqueued before a submission come before it, and those enqueued
 // after submit() has returned come after it. So submit() itself gives the commands to the native
-// queue, and waits for host calls before them. Only a submission that waits for a semaphore, and
-// what follows it, is given to the native queue later: order it by a semaphore.
+// queue: it blocks while the driver takes them, makes the submission's host calls, each of which
+// waits for all work before it, and waits for other threads that give earlier submissions. Only a
+// submission that waits for a semaphore, and what follows it, is given to the native queue later:
+// order it by a semaphore.
 //
 // Releasing the last handle waits for the work that was started, because readbacks write the
 // caller's memory; submissions that still wait for semaphores fail. If the last handle is released

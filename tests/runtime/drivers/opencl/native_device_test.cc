@@ -2,10 +2,12 @@
 // tests what works with them (tests/conformance/devices/shared_objects_test.cc).
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime/drivers/opencl/api/handle.h"
 #include "runtime/drivers/opencl/api/native.h"
+#include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/profile.h"
 #include "tests/runtime/drivers/opencl/replaced_call_fixture.h"
 
@@ -48,6 +50,30 @@ class NativeDeviceTest : public ReplacedCallTest {
   MemoryHandle make_memory(const ContextHandle& context, cl_mem_flags flags = CL_MEM_READ_WRITE) {
     cl_int code = CL_SUCCESS;
     MemoryHandle made(api_, api_->clCreateBuffer(context.get(), flags, kBytes, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return made;
+  }
+
+  // A buffer of three steps and the sub-buffer of its last two.
+  std::pair<MemoryHandle, MemoryHandle> make_whole_and_part(
+      std::uint64_t step, cl_mem_flags flags = CL_MEM_READ_WRITE) {
+    cl_int code = CL_SUCCESS;
+    MemoryHandle whole(
+        api_, api_->clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, 3 * step, nullptr, &code));
+    const cl_buffer_region region = {step, 2 * step};
+    MemoryHandle part(api_, api_->clCreateSubBuffer(whole.get(), flags,
+                                                    CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    return {std::move(whole), std::move(part)};
+  }
+  MemoryHandle make_image() {
+    const cl_image_format format = image_format(TexelFormat::Rgba32Float);
+    cl_image_desc desc = {};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = desc.image_height = 4;
+    cl_int code = CL_SUCCESS;
+    MemoryHandle made(api_, api_->clCreateImage(context_.get(), CL_MEM_READ_WRITE, &format, &desc,
+                                                nullptr, &code));
     EXPECT_EQ(code, CL_SUCCESS);
     return made;
   }
@@ -166,14 +192,7 @@ TEST_F(NativeDeviceTest, KernelsUseMemoryOnlyAsItIsMade) {
 TEST_F(NativeDeviceTest, ASubBufferAndItsPartsAreBound) {
   TL_ASSERT_OK(open({.context = context_.get()}));
   const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
-  cl_int code = CL_SUCCESS;
-  const MemoryHandle whole(
-      api_, api_->clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, 3 * step, nullptr, &code));
-  const cl_buffer_region region = {step, 2 * step};
-  const MemoryHandle part(
-      api_, api_->clCreateSubBuffer(whole.get(), CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION,
-                                    &region, &code));
-  ASSERT_EQ(code, CL_SUCCESS);
+  const auto [whole, part] = make_whole_and_part(step);
   const auto wrapped_whole = *device_->allocator()->wrap_buffer(whole.get());
   const auto wrapped = *device_->allocator()->wrap_buffer(part.get());
   EXPECT_EQ(wrapped->bytes(), 2 * step);
@@ -182,6 +201,91 @@ TEST_F(NativeDeviceTest, ASubBufferAndItsPartsAreBound) {
   const auto second = *wrapped->subspan(step, step), out = make_buffer(16);
   TL_ASSERT_OK(add_one(second, out));
   EXPECT_EQ(values_of<std::int32_t>(out), (std::vector<std::int32_t>{2, 3, 4, 5}));
+}
+
+// The driver retains the whole, so the application may release both.
+TEST_F(NativeDeviceTest, ASubBufferSharesTheMemoryOfItsWhole) {
+  TL_ASSERT_OK(open({.context = context_.get()}));
+  const std::uint64_t step = device_->info().limits.buffer_offset_alignment;
+  auto [whole, part] = make_whole_and_part(step, CL_MEM_READ_ONLY);
+  const auto wrapped_part = *device_->allocator()->wrap_buffer(part.get());
+  const auto wrapped_whole = *device_->allocator()->wrap_buffer(whole.get());
+  EXPECT_EQ(wrapped_part->shared_root(), wrapped_whole);
+  EXPECT_EQ(wrapped_part->base_offset(), step);
+  part = MemoryHandle();
+  whole = MemoryHandle();
+  const auto same = *wrapped_whole->subspan(step, step), other = *wrapped_whole->subspan(0, step);
+  EXPECT_NE(add_one(wrapped_part, same).message().find("are the same memory"), std::string::npos);
+  EXPECT_NE(add_one(other, wrapped_part).message().find("for kernels that only read it; help: "),
+            std::string::npos);
+  const std::vector<std::int32_t> values = {1, 2, 3, 4};
+  TL_ASSERT_OK(write_buffer(*device_, wrapped_whole, step, bytes_of(values)));
+  TL_ASSERT_OK(add_one(wrapped_part, other));
+  EXPECT_EQ(values_of<std::int32_t>(*wrapped_whole->subspan(0, 16)),
+            (std::vector<std::int32_t>{2, 3, 4, 5}));
+}
+
+TEST_F(NativeDeviceTest, TheHostUsesMemoryOnlyAsItIsMade) {
+  TL_ASSERT_OK(open({.context = context_.get()}));
+  const std::vector<std::int32_t> values = {1, 2, 3, 4};
+  std::vector<std::int32_t> result(4);
+  const auto expect_uses = [&](cl_mem_flags flags, bool is_read, bool is_written) {
+    const MemoryHandle memory = make_memory(context_, CL_MEM_READ_WRITE | flags);
+    const auto buffer = *device_->allocator()->wrap_buffer(memory.get());
+    const Status written = write_buffer(*device_, buffer, 0, bytes_of(values));
+    EXPECT_EQ(written.ok(), is_written) << flags << written.message();
+    const Status read =
+        read_buffer(*device_, *buffer->subspan(16, 16), 0, writable_bytes_of(result));
+    EXPECT_EQ(read.ok(), is_read) << flags << read.message();
+    if (!is_read)
+      EXPECT_NE(read.message().find("so that the host cannot read it; help: "), std::string::npos)
+          << read.message();
+    TL_EXPECT_OK(add_one(buffer, *device_->create_buffer({.bytes = 16})));
+  };
+  expect_uses(0, true, true);
+  expect_uses(CL_MEM_HOST_READ_ONLY, true, false);
+  expect_uses(CL_MEM_HOST_WRITE_ONLY, false, true);
+  expect_uses(CL_MEM_HOST_NO_ACCESS, false, false);
+}
+
+// Few implementations make images with several levels or samples, so the calls are replaced.
+TEST_F(NativeDeviceTest, OnlyPlainImagesAreWrapped) {
+  const MemoryHandle image = make_image();
+  const auto expect_refused = [&](const std::string& words, auto replace) {
+    real = *api_;
+    auto api = std::make_shared<Api>(real);
+    replace(*api);
+    const auto driver = create_driver(std::shared_ptr<const Api>(api));
+    TL_ASSERT_OK(driver.status());
+    auto device = (*driver)->open_native({.context = context_.get()});
+    TL_ASSERT_OK(device.status());
+    const Status status = (*device)->allocator()->wrap_texture(image.get()).status();
+    EXPECT_NE(status.message().find(words), std::string::npos) << status.message();
+  };
+  expect_refused("the image has 3 levels and 1 samples for each texel", [](Api& api) {
+    api.clGetImageInfo = [](cl_mem memory, cl_image_info name, std::size_t bytes, void* value,
+                            std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetImageInfo(memory, name, bytes, value, size);
+      if (name == CL_IMAGE_NUM_MIP_LEVELS) *static_cast<cl_uint*>(value) = 3;
+      return code;
+    };
+  });
+  expect_refused("the image has 1 levels and 4 samples for each texel", [](Api& api) {
+    api.clGetImageInfo = [](cl_mem memory, cl_image_info name, std::size_t bytes, void* value,
+                            std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetImageInfo(memory, name, bytes, value, size);
+      if (name == CL_IMAGE_NUM_SAMPLES) *static_cast<cl_uint*>(value) = 4;
+      return code;
+    };
+  });
+  expect_refused("the image is a view of another object", [](Api& api) {
+    api.clGetMemObjectInfo = [](cl_mem memory, cl_mem_info name, std::size_t bytes, void* value,
+                                std::size_t* size) -> cl_int {
+      const cl_int code = real.clGetMemObjectInfo(memory, name, bytes, value, size);
+      if (name == CL_MEM_ASSOCIATED_MEMOBJECT) *static_cast<cl_mem*>(value) = memory;
+      return code;
+    };
+  });
 }
 
 // Each call that takes a reference or asks for a property fails once.

@@ -30,8 +30,10 @@ class MetalBuffer final : public Buffer {
                                                 const BufferDesc& desc, std::byte* imported);
 
   // `memory` is the application's id<MTLBuffer>.
+  static Result<NativeBuffer> describe(const Context& context, void* memory);
   static Result<std::shared_ptr<Buffer>> wrap(std::shared_ptr<const Context> context,
-                                              std::shared_ptr<MapQueue> map_queue, void* memory);
+                                              std::shared_ptr<MapQueue> map_queue, void* memory,
+                                              const BufferDesc& desc);
 
   MetalMemory* get() const { return memory_.get(); }
 

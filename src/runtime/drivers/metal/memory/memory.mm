@@ -94,11 +94,14 @@ Result<std::shared_ptr<Buffer>> MetalBuffer::create(std::shared_ptr<const Contex
   }
 }
 
+Result<NativeBuffer> MetalBuffer::describe(const Context& context, void* memory) {
+  return describe_buffer(context, memory);
+}
+
 // The application keeps its memory resident, as it likes.
 Result<std::shared_ptr<Buffer>> MetalBuffer::wrap(std::shared_ptr<const Context> context,
-                                                  std::shared_ptr<MapQueue> map_queue,
-                                                  void* memory) {
-  TL_ASSIGN_OR_RETURN(const BufferDesc desc, describe_buffer(*context, memory));
+                                                  std::shared_ptr<MapQueue> map_queue, void* memory,
+                                                  const BufferDesc& desc) {
   return std::shared_ptr<Buffer>(
       new MetalBuffer(std::move(context), std::move(map_queue), desc,
                       Handle<MetalMemory>::share(static_cast<MetalMemory*>(memory)), SetMember()));

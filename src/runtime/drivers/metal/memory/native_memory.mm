@@ -43,7 +43,7 @@ TextureUsage texture_usage(MTLTextureUsage made) {
 
 }  // namespace
 
-Result<BufferDesc> describe_buffer(const Context& context, void* memory) {
+Result<NativeBuffer> describe_buffer(const Context& context, void* memory) {
   @autoreleasepool {
     id<MTLBuffer> const buffer = (id<MTLBuffer>)memory;
     if (![buffer respondsToSelector:@selector(gpuAddress)])
@@ -54,7 +54,7 @@ Result<BufferDesc> describe_buffer(const Context& context, void* memory) {
           "the buffer has {} bytes, and a multiple of {} is needed, since whole units are copied; "
           "help: make it longer",
           static_cast<unsigned long>(buffer.length), kTransferUnit);
-    return BufferDesc{.bytes = buffer.length};
+    return NativeBuffer{.desc = {.bytes = buffer.length}};
   }
 }
 
@@ -66,6 +66,10 @@ Result<TextureDesc> describe_texture(const Context& context, void* image) {
     TL_RETURN_IF_ERROR(check_resource(context, texture));
     if (texture.textureType != MTLTextureType2D || texture.mipmapLevelCount != 1)
       return invalid_argument("the texture is not a 2-D image (MTLTextureType2D) of one level");
+    if (texture.parentTexture != nil || texture.buffer != nil)
+      return invalid_argument(
+          "the texture is a view of another object, whose uses cannot be ordered with the "
+          "texture's; help: wrap that object");
     if (texture.framebufferOnly)
       return invalid_argument(
           "kernels cannot use the texture, which is for rendering only; help: set framebufferOnly "

@@ -86,21 +86,16 @@ Result<std::shared_ptr<Buffer>> OpenClBuffer::create(std::shared_ptr<const Conte
                                                   std::move(addressed), std::move(memory)));
 }
 
+Result<NativeBuffer> OpenClBuffer::describe(const Context& context, void* memory) {
+  return describe_buffer(context, static_cast<cl_mem>(memory));
+}
+
 Result<std::shared_ptr<Buffer>> OpenClBuffer::wrap(std::shared_ptr<const Context> context,
                                                    std::shared_ptr<MapQueue> map_queue,
-                                                   void* memory) {
-  const auto object = static_cast<cl_mem>(memory);
-  TL_ASSIGN_OR_RETURN(const NativeBuffer native, describe_buffer(*context, object));
-  TL_ASSIGN_OR_RETURN(MemoryHandle handle, retain(*context, object));
-  MemoryHandle whole;
-  if (native.whole != nullptr) {
-    TL_ASSIGN_OR_RETURN(whole, retain(*context, native.whole));
-  }
-  std::shared_ptr<OpenClBuffer> buffer(new OpenClBuffer(
-      std::move(context), std::move(map_queue), native.desc, AddressedMemory(), std::move(handle)));
-  buffer->whole_ = std::move(whole);
-  buffer->base_ = native.offset;
-  return std::shared_ptr<Buffer>(std::move(buffer));
+                                                   void* memory, const BufferDesc& desc) {
+  TL_ASSIGN_OR_RETURN(MemoryHandle handle, retain(*context, static_cast<cl_mem>(memory)));
+  return std::shared_ptr<Buffer>(new OpenClBuffer(std::move(context), std::move(map_queue), desc,
+                                                  AddressedMemory(), std::move(handle)));
 }
 
 // Managed memory has a copy in host memory while it is mapped, which only the four functions below

@@ -42,9 +42,11 @@ class OpenClBuffer final : public Buffer {
   static Result<std::shared_ptr<Buffer>> create(std::shared_ptr<const Context> context,
                                                 std::shared_ptr<MapQueue> map_queue,
                                                 const BufferDesc& desc, std::byte* imported);
-  // `memory` is the application's cl_mem.
+  // `memory` is the application's cl_mem; a sub-buffer is described, but not wrapped.
+  static Result<NativeBuffer> describe(const Context& context, void* memory);
   static Result<std::shared_ptr<Buffer>> wrap(std::shared_ptr<const Context> context,
-                                              std::shared_ptr<MapQueue> map_queue, void* memory);
+                                              std::shared_ptr<MapQueue> map_queue, void* memory,
+                                              const BufferDesc& desc);
   ~OpenClBuffer() override { parts_->clear(); }
 
   cl_mem get() const { return memory_.get(); }
@@ -54,8 +56,7 @@ class OpenClBuffer final : public Buffer {
   // The memory object for the bytes [offset, offset + bytes), for use as a kernel argument. Thread
   // safe.
   Result<PartUse> part(std::uint64_t offset, std::uint64_t bytes) const {
-    return parts_->use(*context_, whole_.get() == nullptr ? get() : whole_.get(), base_ + offset,
-                       bytes);
+    return parts_->use(*context_, get(), offset, bytes);
   }
 
  private:
@@ -72,9 +73,6 @@ class OpenClBuffer final : public Buffer {
   std::shared_ptr<MapQueue> map_queue_;
   AddressedMemory addressed_;  // declared before memory_, which wraps it, so destroyed after it
   MemoryHandle memory_;
-  // If the application's object is a part of another buffer: that buffer, and the part's offset.
-  MemoryHandle whole_;
-  std::uint64_t base_ = 0;
   std::shared_ptr<BufferParts> parts_ = std::make_shared<BufferParts>();
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/drivers/opencl/memory/native_memory.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -94,6 +95,26 @@ Result<TexelFormat> texel_format(const cl_image_format& format) {
       format.image_channel_order, format.image_channel_data_type, known);
 }
 
+// Kernels and copies would use only the first level or sample of an image.
+Status check_plain(const Context& context, cl_mem image) {
+  TL_ASSIGN_OR_RETURN(const auto levels,
+                      image_info<cl_uint>(context, image, CL_IMAGE_NUM_MIP_LEVELS));
+  TL_ASSIGN_OR_RETURN(const auto samples,
+                      image_info<cl_uint>(context, image, CL_IMAGE_NUM_SAMPLES));
+  if (levels > 1 || samples > 1)
+    return invalid_argument(
+        "the image has {} levels and {} samples for each texel, and a texture has one of both; "
+        "help: copy the level, or resolve the samples, into a plain image",
+        std::max<cl_uint>(levels, 1), std::max<cl_uint>(samples, 1));
+  TL_ASSIGN_OR_RETURN(const auto other,
+                      memory_info<cl_mem>(context, image, CL_MEM_ASSOCIATED_MEMOBJECT));
+  if (other != nullptr)
+    return invalid_argument(
+        "the image is a view of another object, whose uses cannot be ordered with the image's; "
+        "help: wrap that object");
+  return {};
+}
+
 }  // namespace
 
 Result<NativeBuffer> describe_buffer(const Context& context, cl_mem memory) {
@@ -102,8 +123,10 @@ Result<NativeBuffer> describe_buffer(const Context& context, cl_mem memory) {
   TL_ASSIGN_OR_RETURN(const auto flags, memory_info<cl_mem_flags>(context, memory, CL_MEM_FLAGS));
   NativeBuffer native;
   native.desc.bytes = bytes;
-  native.desc.kernels = access_of(flags);
-  native.desc.usage = buffer_usage(native.desc.kernels);
+  native.uses.kernels = access_of(flags);
+  native.uses.readback = (flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0;
+  native.uses.update = (flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)) == 0;
+  native.desc.usage = buffer_usage(native.uses.kernels);
   TL_ASSIGN_OR_RETURN(native.whole,
                       memory_info<cl_mem>(context, memory, CL_MEM_ASSOCIATED_MEMOBJECT));
   TL_ASSIGN_OR_RETURN(native.offset, memory_info<std::size_t>(context, memory, CL_MEM_OFFSET));
@@ -112,6 +135,7 @@ Result<NativeBuffer> describe_buffer(const Context& context, cl_mem memory) {
 
 Result<TextureDesc> describe_image(const Context& context, cl_mem image) {
   TL_RETURN_IF_ERROR(check_object(context, image, CL_MEM_OBJECT_IMAGE2D));
+  TL_RETURN_IF_ERROR(check_plain(context, image));
   TextureDesc desc;
   TL_ASSIGN_OR_RETURN(const auto format,
                       image_info<cl_image_format>(context, image, CL_IMAGE_FORMAT));

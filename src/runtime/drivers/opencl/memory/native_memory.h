@@ -1,8 +1,6 @@
 // Describes memory that an application has created, and checks whether a device can use it.
 #pragma once
 
-#include <cstdint>
-
 #include "runtime/drivers/opencl/api/handle.h"
 #include "runtime/drivers/opencl/platform/context.h"
 #include "runtime/hal/buffer.h"
@@ -11,14 +9,9 @@
 
 namespace texloom::hal::opencl {
 
-struct NativeBuffer {
-  BufferDesc desc;
-  cl_mem whole = nullptr;    // if the memory is a sub-buffer: the buffer that it is a part of
-  std::uint64_t offset = 0;  // in `whole`
-};
-
 // InvalidArgument: an object that is not valid, is of another kind or another context, or, for an
-// image, is not a 2-D image of RGBA texels in a format of textures.
+// image, is not a 2-D image of RGBA texels in a format of textures, with one level and one sample
+// and memory of its own.
 Result<NativeBuffer> describe_buffer(const Context& context, cl_mem memory);
 Result<TextureDesc> describe_image(const Context& context, cl_mem image);
 

@@ -17,7 +17,7 @@ Status check_object(const DeviceInfo& device, std::string_view what, const Objec
 }
 
 Status check_kernel_access(const Buffer& buffer, Access access) {
-  const Access allowed = buffer.desc().kernels;
+  const Access allowed = buffer.native_uses().kernels;
   if ((!reads(access) || reads(allowed)) && (!writes(access) || writes(allowed))) return {};
   return invalid_argument(
       "the application made the buffer for kernels that only {} it; help: make it for both uses "

@@ -94,44 +94,68 @@ Result<std::shared_ptr<Texture>> Allocator::create_view(const std::shared_ptr<Bu
 template <typename Made, typename Make>
 Result<std::shared_ptr<Made>> Allocator::wrap_once(Wrapped<Made>& wrapped, void* object,
                                                    Make make) {
-  if (object == nullptr) return invalid_argument("wrap: the object is null");
   const std::lock_guard lock(wrapping_);
   if (const auto found = wrapped.find(object); found != wrapped.end()) {
     if (std::shared_ptr<Made> made = found->second.lock()) return made;
   }
   std::erase_if(wrapped, [](const auto& each) { return each.second.expired(); });
   Result<std::shared_ptr<Made>> made = make();
-  if (!made.ok()) return made.status().with_context("wrap");
+  if (!made.ok()) return made;
   (*made)->id_ = ++last_id_;
   wrapped.emplace(object, *made);
   return made;
 }
 
-Result<std::shared_ptr<Buffer>> Allocator::wrap_buffer(void* memory) {
+Result<std::shared_ptr<Buffer>> Allocator::wrap_whole(void* memory, const NativeBuffer& native) {
   return wrap_once<Buffer>(wrapped_buffers_, memory, [&]() -> Result<std::shared_ptr<Buffer>> {
-    TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, wrap_native_buffer(memory));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, wrap_native_buffer(memory, native.desc));
+    buffer->native_uses_ = native.uses;
     buffer->charge_ = MemoryCharge::of_import(counter_, buffer->bytes());
     return buffer;
   });
 }
 
+Result<std::shared_ptr<Buffer>> Allocator::wrap_buffer(void* memory) {
+  const auto wrap_described = [&]() -> Result<std::shared_ptr<Buffer>> {
+    if (memory == nullptr) return invalid_argument("the object is null");
+    TL_ASSIGN_OR_RETURN(const NativeBuffer native, describe_native_buffer(memory));
+    if (native.whole == nullptr) return wrap_whole(memory, native);
+    TL_ASSIGN_OR_RETURN(const NativeBuffer whole, describe_native_buffer(native.whole));
+    TL_ASSIGN_OR_RETURN(const std::shared_ptr<Buffer> root, wrap_whole(native.whole, whole));
+    TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> part,
+                        root->subspan(native.offset, native.desc.bytes));
+    part->desc_ = native.desc;
+    part->native_uses_ = native.uses;
+    return part;
+  };
+  Result<std::shared_ptr<Buffer>> made = wrap_described();
+  if (!made.ok()) return made.status().with_context("wrap");
+  return made;
+}
+
 Result<std::shared_ptr<Texture>> Allocator::wrap_texture(void* image) {
-  return wrap_once<Texture>(wrapped_textures_, image, [&]() -> Result<std::shared_ptr<Texture>> {
-    TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, wrap_native_texture(image));
-    texture->charge_ =
-        MemoryCharge::of_import(counter_, byte_size(texture->extent(), texture->format()));
-    return texture;
-  });
+  if (image == nullptr) return invalid_argument("wrap: the object is null");
+  auto made =
+      wrap_once<Texture>(wrapped_textures_, image, [&]() -> Result<std::shared_ptr<Texture>> {
+        TL_ASSIGN_OR_RETURN(std::shared_ptr<Texture> texture, wrap_native_texture(image));
+        texture->charge_ =
+            MemoryCharge::of_import(counter_, byte_size(texture->extent(), texture->format()));
+        return texture;
+      });
+  if (!made.ok()) return made.status().with_context("wrap");
+  return made;
 }
 
-Result<std::shared_ptr<Buffer>> Allocator::wrap_native_buffer(void*) {
-  return make_error(StatusCode::Unimplemented, "device {} cannot use buffers of an application",
-                    info_->name);
+Status Allocator::no_native(std::string_view objects) const {
+  return make_error(StatusCode::Unimplemented, "device {} cannot use {} of an application",
+                    info_->name, objects);
 }
-
+Result<NativeBuffer> Allocator::describe_native_buffer(void*) { return no_native("buffers"); }
+Result<std::shared_ptr<Buffer>> Allocator::wrap_native_buffer(void*, const BufferDesc&) {
+  return no_native("buffers");
+}
 Result<std::shared_ptr<Texture>> Allocator::wrap_native_texture(void*) {
-  return make_error(StatusCode::Unimplemented, "device {} cannot use images of an application",
-                    info_->name);
+  return no_native("images");
 }
 
 Result<std::shared_ptr<Buffer>> Allocator::wrap(std::span<std::byte>, const BufferDesc&) {

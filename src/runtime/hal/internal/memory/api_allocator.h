@@ -39,8 +39,12 @@ class ApiAllocator final : public Allocator {
                                         const TextureDesc& desc) override {
     return ApiTexture::create_view(context_, backing, desc);
   }
-  Result<std::shared_ptr<Buffer>> wrap_native_buffer(void* memory) override {
-    return ApiBuffer::wrap(context_, map_queue_, memory);
+  Result<NativeBuffer> describe_native_buffer(void* memory) override {
+    return ApiBuffer::describe(*context_, memory);
+  }
+  Result<std::shared_ptr<Buffer>> wrap_native_buffer(void* memory,
+                                                     const BufferDesc& desc) override {
+    return ApiBuffer::wrap(context_, map_queue_, memory, desc);
   }
   Result<std::shared_ptr<Texture>> wrap_native_texture(void* image) override {
     return ApiTexture::wrap(context_, image);

@@ -28,8 +28,10 @@ Result<std::shared_ptr<Buffer>> Buffer::subspan(std::uint64_t offset, std::uint6
                             offset, desc_.bytes);
   BufferDesc desc = desc_;
   desc.bytes = bytes;
-  return std::shared_ptr<Buffer>(
-      std::make_shared<Subspan>(shared_root(), base_offset_ + offset, desc));
+  std::shared_ptr<Buffer> part =
+      std::make_shared<Subspan>(shared_root(), base_offset_ + offset, desc);
+  part->native_uses_ = native_uses_;
+  return part;
 }
 
 Result<Mapping> Buffer::map(Access access) { return map(0, desc_.bytes, access); }

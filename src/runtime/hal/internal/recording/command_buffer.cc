@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,14 @@ void set_binding(SegmentBinding& place, const std::variant<Kinds...>& binding) {
 void resolve_part(SegmentBinding& binding) {
   auto* buffer = std::get_if<BoundBuffer>(&binding);
   if (buffer != nullptr && &buffer->buffer->root() != buffer->buffer) *buffer = root(*buffer);
+}
+
+Status check_host_use(std::string_view command, bool allowed, std::string_view use) {
+  if (allowed) return {};
+  return invalid_argument(
+      "{}: the application made the buffer so that the host cannot {} it; help: make it without "
+      "CL_MEM_HOST_NO_ACCESS and CL_MEM_HOST_{}_ONLY, or copy it to or from another buffer",
+      command, use, use == "read" ? "WRITE" : "READ");
 }
 
 bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<BindingSlot>(binding); }
@@ -223,6 +232,7 @@ Status CommandBuffer::update(const std::shared_ptr<Buffer>& target, std::uint64_
   TL_RETURN_IF_ERROR(check_recording("update"));
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "update: the target", target.get(),
                                         BufferUsage::CopyTarget, offset, data.size()));
+  TL_RETURN_IF_ERROR(check_host_use("update", target->native_uses().update, "write"));
   if (data.empty()) return {};
   if (memory == HostMemory::Copied) {
     auto* copy =
@@ -243,6 +253,7 @@ Status CommandBuffer::readback(const std::shared_ptr<Buffer>& source, std::uint6
   TL_RETURN_IF_ERROR(check_recording("readback"));
   TL_RETURN_IF_ERROR(check_buffer_range(*device_info_, "readback: the source", source.get(),
                                         BufferUsage::CopySource, offset, data.size()));
+  TL_RETURN_IF_ERROR(check_host_use("readback", source->native_uses().readback, "read"));
   if (data.empty()) return {};
   recording_->retained.retain(source);
   append(ReadbackSegment{root({source.get(), offset}), data});
