@@ -10,6 +10,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,9 @@ struct texloom_executor {
 struct texloom_buffer {
   std::shared_ptr<hal::Device> device;
   std::shared_ptr<hal::Buffer> buffer;
+};
+struct texloom_texture {
+  std::shared_ptr<hal::Texture> texture;
 };
 
 namespace {
@@ -151,6 +155,16 @@ Status set_scalar(runtime::Executor& executor, uint32_t scalar, Number value) {
   return executor.set_scalar(scalar, constant);
 }
 
+Status open_over(std::string_view driver, const hal::NativeDevice& objects,
+                 texloom_device** device) {
+  hal::DriverRegistry drivers;
+  TL_RETURN_IF_ERROR(hal::add_drivers(drivers));
+  TL_ASSIGN_OR_RETURN(const auto found, drivers.find(driver));
+  TL_ASSIGN_OR_RETURN(auto opened, found->open_native(objects));
+  *device = new texloom_device{std::move(opened)};
+  return {};
+}
+
 constexpr size_t kMostAxes = 32;
 
 }  // namespace
@@ -178,6 +192,18 @@ texloom_error* texloom_device_open(const char* path, texloom_device** device) {
     *device = new texloom_device{std::move(opened)};
     return {};
   });
+}
+texloom_error* texloom_device_open_opencl(void* context, void* device_id, void* queue,
+                                          texloom_device** device) {
+  TEXLOOM_REQUIRE(device);
+  return guarded([&] {
+    return open_over("opencl", {.context = context, .device = device_id, .queue = queue}, device);
+  });
+}
+texloom_error* texloom_device_open_metal(void* metal_device, void* queue, texloom_device** device) {
+  TEXLOOM_REQUIRE(device);
+  return guarded(
+      [&] { return open_over("metal", {.device = metal_device, .queue = queue}, device); });
 }
 const char* texloom_device_name(const texloom_device* device) {
   return device == nullptr ? "" : device->device->info().name.c_str();
@@ -274,6 +300,21 @@ texloom_error* texloom_bind_output(texloom_executor* executor, uint32_t output,
   });
 }
 
+texloom_error* texloom_bind_input_texture(texloom_executor* executor, uint32_t input,
+                                          texloom_texture* texture, uint32_t x, uint32_t y) {
+  TEXLOOM_REQUIRE(executor && texture);
+  return guarded([&] {
+    return executor->executor->bind_input(input, hal::TextureBinding{texture->texture, {x, y}});
+  });
+}
+texloom_error* texloom_bind_output_texture(texloom_executor* executor, uint32_t output,
+                                           texloom_texture* texture, uint32_t x, uint32_t y) {
+  TEXLOOM_REQUIRE(executor && texture);
+  return guarded([&] {
+    return executor->executor->bind_output(output, hal::TextureBinding{texture->texture, {x, y}});
+  });
+}
+
 texloom_error* texloom_run(texloom_executor* executor) {
   TEXLOOM_REQUIRE(executor);
   return guarded([&] { return executor->executor->run(); });
@@ -328,3 +369,22 @@ texloom_error* texloom_buffer_read(texloom_buffer* buffer, uint64_t offset, void
   });
 }
 void texloom_buffer_free(texloom_buffer* buffer) { delete buffer; }
+
+texloom_error* texloom_buffer_wrap(texloom_device* device, void* memory, texloom_buffer** buffer) {
+  TEXLOOM_REQUIRE(device && memory && buffer);
+  return guarded([&]() -> Status {
+    TL_ASSIGN_OR_RETURN(auto wrapped, device->device->allocator()->wrap_buffer(memory));
+    *buffer = new texloom_buffer{device->device, std::move(wrapped)};
+    return {};
+  });
+}
+texloom_error* texloom_texture_wrap(texloom_device* device, void* image,
+                                    texloom_texture** texture) {
+  TEXLOOM_REQUIRE(device && image && texture);
+  return guarded([&]() -> Status {
+    TL_ASSIGN_OR_RETURN(auto wrapped, device->device->allocator()->wrap_texture(image));
+    *texture = new texloom_texture{std::move(wrapped)};
+    return {};
+  });
+}
+void texloom_texture_free(texloom_texture* texture) { delete texture; }

@@ -37,6 +37,7 @@ typedef struct texloom_device texloom_device;
 typedef struct texloom_graph texloom_graph;
 typedef struct texloom_executor texloom_executor;
 typedef struct texloom_buffer texloom_buffer;
+typedef struct texloom_texture texloom_texture;
 
 typedef enum texloom_code {
   TEXLOOM_OK = 0,
@@ -60,6 +61,18 @@ void texloom_error_free(texloom_error* error);
 
 /* Opens a device: "opencl" or "metal" (the first one), "opencl:<number>" or "opencl:<id>". */
 texloom_error* texloom_device_open(const char* path, texloom_device** device);
+/* Open a device over objects of the application, so that both use the same memory and, unless
+ * `queue` is null, the same queue. OpenCL: `context` is a cl_context, `device_id` a cl_device_id of
+ * it, or null for the queue's device or the context's only one, and `queue` a cl_command_queue that
+ * is in order. Metal: an id<MTLDevice> and an id<MTLCommandQueue>.
+ *
+ * The device retains the objects that it uses, so the application may release its own references.
+ * Without a queue, the device makes its own, and the application waits between its commands and
+ * texloom_run(). TEXLOOM_INVALID_ARGUMENT for objects that do not belong together, or a queue whose
+ * commands are not in order; TEXLOOM_NOT_FOUND if there is no such driver or device. */
+texloom_error* texloom_device_open_opencl(void* context, void* device_id, void* queue,
+                                          texloom_device** device);
+texloom_error* texloom_device_open_metal(void* metal_device, void* queue, texloom_device** device);
 const char* texloom_device_name(const texloom_device* device);
 void texloom_device_free(texloom_device* device);
 
@@ -100,10 +113,16 @@ texloom_error* texloom_bind_input(texloom_executor* executor, uint32_t input,
                                   texloom_buffer* buffer, uint64_t offset);
 texloom_error* texloom_bind_output(texloom_executor* executor, uint32_t output,
                                    texloom_buffer* buffer, uint64_t offset);
+/* Use the texture from the texel (x, y) on, for a tensor whose layout is that of a texture. */
+texloom_error* texloom_bind_input_texture(texloom_executor* executor, uint32_t input,
+                                          texloom_texture* texture, uint32_t x, uint32_t y);
+texloom_error* texloom_bind_output_texture(texloom_executor* executor, uint32_t output,
+                                           texloom_texture* texture, uint32_t x, uint32_t y);
 
 /* Runs the graph and waits. */
 texloom_error* texloom_run(texloom_executor* executor);
-/* Runs the graph without waiting: texloom_get_output() waits. */
+/* Runs the graph without waiting: texloom_get_output() waits. On a device over the application's
+ * queue, the commands are in that queue when the function returns. */
 texloom_error* texloom_submit(texloom_executor* executor);
 
 /* The shape of an output. `extents` receives its axes, if there is room for them, and `axes` their
@@ -126,6 +145,15 @@ texloom_error* texloom_buffer_write(texloom_buffer* buffer, uint64_t offset, con
 texloom_error* texloom_buffer_read(texloom_buffer* buffer, uint64_t offset, void* data,
                                    size_t bytes);
 void texloom_buffer_free(texloom_buffer* buffer);
+
+/* Make a buffer or a texture of the application's own memory, without a copy: a cl_mem of the
+ * context with which the device was opened, or an id<MTLBuffer> or id<MTLTexture> of its
+ * id<MTLDevice>. An image is 2-D, with RGBA texels, one level and one sample. The result retains
+ * the memory. TEXLOOM_INVALID_ARGUMENT for an object that the device cannot use; later, for a use
+ * for which the application did not make it (CL_MEM_READ_ONLY, CL_MEM_HOST_NO_ACCESS, ...). */
+texloom_error* texloom_buffer_wrap(texloom_device* device, void* memory, texloom_buffer** buffer);
+texloom_error* texloom_texture_wrap(texloom_device* device, void* image, texloom_texture** texture);
+void texloom_texture_free(texloom_texture* texture);
 
 #ifdef __cplusplus
 }
