@@ -68,6 +68,14 @@ bool ExprPrinter::is_memory_alone(const ir::Buffer& buffer) const {
   return dialect_.is_memory_alone(buffer->type);
 }
 
+bool ExprPrinter::is_held_as_bits(ir::Type element) const {
+  return element.code == ir::TypeCode::BFloat && !dialect_.bfloat16;
+}
+
+std::string ExprPrinter::memory_type(ir::Type element) const {
+  return memory_type_name(is_held_as_bits(element) ? ir::Type::u(16) : element);
+}
+
 std::string ExprPrinter::wrap(std::string inner, Precedence own, Precedence parent) {
   if (own < parent) return '(' + std::move(inner) + ')';
   return inner;

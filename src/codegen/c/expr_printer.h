@@ -31,6 +31,10 @@ class ExprPrinter {
   bool has_place(const ir::Buffer& buffer, const ir::Expr& index) const;
   // Whether the language supports the buffer's element type only in memory.
   bool is_memory_alone(const ir::Buffer& buffer) const;
+  // Whether memory holds the bits of this element type, which the language lacks, as uint16.
+  bool is_held_as_bits(ir::Type element) const;
+  // The element type of an array in memory: memory_type_name(), or the type of the bits.
+  std::string memory_type(ir::Type element) const;
   // "__global" or "device", "__local" or "threadgroup", ...
   virtual std::string_view address_space(ir::MemoryScope scope) const = 0;
 
@@ -50,7 +54,7 @@ class ExprPrinter {
 
   // The type of the elements of an aligned vector in memory.
   virtual std::string vector_element(const ir::Buffer& buffer) const {
-    return memory_type_name(buffer->type);
+    return memory_type(buffer->type);
   }
   // Called with the type of each expression that is printed.
   virtual void see(ir::Type type) = 0;

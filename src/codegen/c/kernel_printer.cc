@@ -35,7 +35,7 @@ std::string KernelPrinter::declaration(const ir::Buffer& buffer) {
   const bool is_shared = buffer->memory == ir::MemoryScope::Shared;
   const std::string space =
       is_shared ? fmt::format("{} ", exprs_.address_space(buffer->memory)) : "";
-  const std::string name = exprs_.name(buffer), type = memory_type_name(buffer->type);
+  const std::string name = exprs_.name(buffer), type = exprs_.memory_type(buffer->type);
   const int64_t count = buffer->layout.col_count();
   const auto [lanes, widest] = exprs_.form().array(buffer);
   if (lanes > 1) {

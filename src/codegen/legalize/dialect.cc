@@ -33,12 +33,12 @@ bool Dialect::has_shuffles(Type type) const {
 }
 
 bool Dialect::is_memory_alone(Type element) const {
-  if (element.code == ir::TypeCode::BFloat) return bfloat16;
+  if (element.code == ir::TypeCode::BFloat) return true;
   return element == Type::f(16) && half == HalfSupport::Memory;
 }
 
 bool Dialect::has_type(Type element) const {
-  if (element.code == ir::TypeCode::BFloat) return bfloat16;
+  if (element.code == ir::TypeCode::BFloat) return true;
   if (element == Type::f(16)) return half != HalfSupport::None;
   return has_values(element);
 }
@@ -51,7 +51,7 @@ Type Dialect::loaded(Type stored) const {
   const Type element = stored.element();
   if (element.is_bool() && !bools_in_memory) return Type::u(8).with_lanes(stored.lanes);
   const bool is_half = element == Type::f(16) && half != HalfSupport::Values;
-  if (is_half || (element.code == ir::TypeCode::BFloat && bfloat16)) {
+  if (is_half || element.code == ir::TypeCode::BFloat) {
     return ir::kFloat32.with_lanes(stored.lanes);
   }
   return stored;

@@ -95,7 +95,9 @@ struct Dialect {
   bool defines_functions = false;
   int storage_bits = 8;  // the width of the smallest elements in memory: 8, 16 or 32
   HalfSupport half = HalfSupport::Memory;
-  bool bfloat16 = false;  // only in memory: values are float32, rounded as float32(bfloat16(x))
+  // Whether memory holds bfloat16 as elements of this type; else as their bits, which are uint16.
+  // Values are float32, rounded as float32(bfloat16(x)).
+  bool bfloat16 = false;
   bool bools_in_memory = false;  // else memory holds them as uint8, 0 or 1
   bool float64 = false;
   bool int64 = true;
@@ -109,9 +111,6 @@ struct Dialect {
   int64_t private_alignment = 16;
   // Help for users whose program needs a type that the language lacks.
   std::string_view without_float64 = "compute it in float32, or for a target with -float64=1";
-  std::string_view without_bfloat16 =
-      "store it as float16 or float32: dtype='float16' of te.placeholder, x.astype('float32'), or "
-      "a Cast in a model";
 
   int64_t alignment_of(const ir::BufferNode& buffer) const;
   // Whether values with this number of lanes, of bools or of numbers, can be computed.

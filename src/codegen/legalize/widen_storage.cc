@@ -46,20 +46,31 @@ Expr rounded(const Expr& value, Type narrow) {
   return make_cast(ir::kFloat32.with_lanes(lanes), make_cast(narrow.with_lanes(lanes), value));
 }
 
-// A number of 32 bits as float32, such that rounding the float32 to bfloat16 is the only rounding:
-// from 2^24 on, bit 8 becomes the OR of itself and all lower bits. The last bit that bfloat16 keeps
-// of such numbers is bit 17 or a higher one.
+// A number of 32 or 64 bits as float32, such that rounding the float32 to bfloat16 is the only
+// rounding: in numbers that float32 may lack, a sticky bit becomes the OR of itself and all lower
+// bits. Float32 has the sticky bit b of numbers below 2^(b + 24), and bfloat16 keeps only higher
+// bits of numbers from 2^(b + 9) on.
 Expr float_of_wide_integer(const Expr& value) {
   const Type type = value->type;
   const auto constant = [&](double number) { return ir::make_const(number, type); };
-  const auto is_zero = [&](const Expr& e) { return make_binary(BinaryOp::Eq, e, constant(0)); };
-  const Expr low = make_binary(BinaryOp::BitAnd, value, constant(0x1ff));
-  const Expr sticky = make_select(is_zero(low), constant(0), constant(0x100));
-  const Expr high = value - low;
-  const Expr exact = make_binary(BinaryOp::BitOr, high, sticky);
-  Expr is_small = make_binary(BinaryOp::Lt, value, constant(1 << 24));
-  if (type.is_int()) is_small = is_small && make_binary(BinaryOp::Lt, constant(-(1 << 24)), value);
-  return make_cast(ir::kFloat32.with_lanes(type.lanes), make_select(is_small, value, exact));
+  const auto is_below = [&](int power) {  // |value| < 2^power
+    const double bound = std::ldexp(1.0, power);
+    const Expr is_low = make_binary(BinaryOp::Lt, value, constant(bound));
+    return type.is_int() ? is_low && make_binary(BinaryOp::Lt, constant(-bound), value) : is_low;
+  };
+  const auto with_sticky = [&](int bit) {
+    const double unit = std::ldexp(1.0, bit);
+    const Expr low = make_binary(BinaryOp::BitAnd, value, constant(2 * unit - 1));
+    const Expr is_zero = make_binary(BinaryOp::Eq, low, constant(0));
+    const Expr sticky = make_select(is_zero, constant(0), constant(unit));
+    const Expr high = value - low;
+    return make_binary(BinaryOp::BitOr, high, sticky);
+  };
+  Expr exact = with_sticky(type.bits == 64 ? 40 : 8);
+  for (const int bit : {38, 23, 8}) {
+    if (type.bits == 64) exact = make_select(is_below(bit + 24), with_sticky(bit), exact);
+  }
+  return make_cast(ir::kFloat32.with_lanes(type.lanes), make_select(is_below(24), value, exact));
 }
 
 // The operand of rounded(), if the value is its result; otherwise the value itself.
@@ -118,7 +129,7 @@ class StorageWidener {
       fail(where, Code::UnsupportedType, std::string(dialect_.without_float64),
            "the target does not support float64");
     }
-    fail(where, Code::UnsupportedType, std::string(dialect_.without_bfloat16), "{} has no type {}",
+    fail(where, Code::UnsupportedType, "store it as int32 or float32", "{} has no type {}",
          dialect_.name, to_string(element));
   }
 
@@ -209,13 +220,9 @@ class StorageWidener {
   // The number as a bfloat16, in float32.
   Expr bfloat(const ir::Cast& n, const Expr& value) {
     const Type from = value->type.element();
-    if (from.is_integer() && from.bits == 64) {
-      fail(n.location, Code::UnsupportedType, "cast it to int32 or float32 first",
-           "{} does not convert {} to bfloat16 with one rounding", dialect_.name, to_string(from));
-    }
-    const Expr number = from.is_float()                    ? value
-                        : from.bits < 32 || from.is_bool() ? make_cast(held(n.type), value)
-                                                           : float_of_wide_integer(value);
+    const Expr number = from.bits < 32      ? make_cast(held(n.type), value)
+                        : from.is_integer() ? float_of_wide_integer(value)
+                                            : value;
     return from.bits <= 8 ? number : rounded(number, n.type.element());
   }
 

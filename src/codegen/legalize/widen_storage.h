@@ -15,8 +15,7 @@ namespace texloom::codegen {
 //   * If the dialect has half values, float16 stays, also in texels. Arithmetic and sqrt give the
 //     same bits, except for results below 2^-14 on a device without half denormals; other functions
 //     always use float32, because their half versions may be less precise.
-//   * bfloat16 is also computed in float32, if memory may hold bfloat16: float32 has enough
-//     digits for its arithmetic, too.
+//   * bfloat16 is also computed in float32, which has enough digits for its arithmetic, too.
 //   * bools are loaded as uint8 and compared with 0, and stored as 0 or 1, unless memory can hold
 //     bools.
 //   * Texels are float32, int32 or uint32, the types of the image functions. Values have the
@@ -25,7 +24,7 @@ namespace texloom::codegen {
 // Requires: stage kernels.
 // Ensures: stage legalized; the rules Types, Memory and Texels of verify_dialect.h hold, except for
 //   the vectors of bools that later steps convert. Fails with UnsupportedType if a value is of a
-//   type that the dialect lacks even in memory, as OpenCL C lacks bfloat16.
+//   type that the dialect lacks even in memory, as Metal's language lacks float64.
 // Order: after the passes that depend on the user's types, before those that choose operators.
 // Example:
 //   f[i] = float32(x[i] * x[i])   (x: float16)   ->   f[i] = float32(float16(x[i] * x[i]))

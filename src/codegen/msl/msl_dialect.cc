@@ -20,9 +20,6 @@ Dialect msl_dialect(const ir::Target& target) {
       .alignment = 16,
       .private_alignment = 16,
       .without_float64 = "compute it in float32, or for the target \"opencl\"",
-      .without_bfloat16 =
-          "compile for a target with -msl=3.1 or newer, or store it as float16 or "
-          "float32: dtype='float16' of te.placeholder, x.astype('float32'), or a Cast in a model",
   };
 }
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "codegen/c/bfloat_functions.h"
 #include "codegen/c/defined_functions.h"
 #include "codegen/c/kernel_printer.h"
 #include "codegen/legalize/border_reads.h"
@@ -27,6 +28,16 @@ namespace {
 // For formats with four channels, the border is zero in all of them, alpha included.
 constexpr std::string_view kSampler =
     "constexpr sampler tl_sampler(coord::pixel, address::clamp_to_zero, filter::nearest);\n\n";
+
+std::string converted(Type to, const std::string& integer) {
+  return fmt::format("{}({})", value_type_name(to), integer);
+}
+
+std::string reinterpreted(Type to, const std::string& value) {
+  return fmt::format("as_type<{}>({})", value_type_name(to), value);
+}
+
+constexpr BitSpelling kBits{converted, reinterpreted};
 
 class MslExprPrinter : public ExprPrinter {
  public:
@@ -57,7 +68,13 @@ class MslExprPrinter : public ExprPrinter {
         is_int(base, 0) ? name(buffer)
                         : fmt::format("({} + {})", name(buffer), text(base, Precedence::Product));
     return fmt::format("*({} packed_{}{}*){}", address_space(buffer->memory),
-                       memory_type_name(buffer->type), index->type.lanes, pointer);
+                       memory_type(buffer->type), index->type.lanes, pointer);
+  }
+
+  // What memory holds for the values of a store.
+  std::string stored(const Buffer& buffer, const Expr& value) {
+    if (!is_memory_alone(buffer)) return text(value);
+    return narrowed(buffer->type.with_lanes(value->type.lanes), value);
   }
 
   bool has_border(const Buffer& texture) const { return with_border_.contains(texture.get()); }
@@ -72,6 +89,10 @@ class MslExprPrinter : public ExprPrinter {
   }
 
   std::string cast(const ir::Cast& n, Precedence) override {
+    const auto* inner = as<ir::Cast>(n.value);
+    if (inner != nullptr && is_held_as_bits(inner->type)) {
+      return widened(n.type, inner->type, narrowed(inner->type, inner->value));
+    }
     return fmt::format("{}({})", value_type_name(n.type), text(n.value));
   }
 
@@ -89,7 +110,7 @@ class MslExprPrinter : public ExprPrinter {
     const Expr& index = n.indices.front();
     const std::string access = memory(n.buffer, index);
     const bool is_value = has_place(n.buffer, index) && !is_memory_alone(n.buffer);
-    return is_value ? access : fmt::format("{}({})", value_type_name(n.type), access);
+    return is_value ? access : widened(n.type, n.buffer->type, access);
   }
 
   std::string texel(const ir::TextureLoad& n) override {
@@ -101,6 +122,20 @@ class MslExprPrinter : public ExprPrinter {
   }
 
  private:
+  // Values of a type that exists only in memory, as memory holds them, and back.
+  std::string narrowed(Type stored, const Expr& value) {
+    const std::string function = is_held_as_bits(stored)
+                                     ? narrow_to_bfloats(prelude, kBits, stored.lanes)
+                                     : value_type_name(stored);
+    return fmt::format("{}({})", function, text(value));
+  }
+  std::string widened(Type values, Type stored, const std::string& access) {
+    const std::string function = is_held_as_bits(stored)
+                                     ? widen_bfloats(prelude, kBits, values.lanes)
+                                     : value_type_name(values);
+    return fmt::format("{}({})", function, access);
+  }
+
   // Adds a function that the language lacks to the prelude, and returns its name.
   std::string define(ir::Intrinsic function, Type type) {
     const std::string name = defined_name(function);
@@ -212,7 +247,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
     if (!buffer->is_texture()) {
       const bool is_exchanged = form.exchanged.contains(buffer.get());
       return fmt::format("device {}{}*{} {}", param.access == ir::Access::Read ? "const " : "",
-                         memory_type_name(buffer->type), is_exchanged ? "" : " __restrict",
+                         exprs.memory_type(buffer->type), is_exchanged ? "" : " __restrict",
                          exprs.name(buffer));
     }
     const std::string_view access = param.access != ir::Access::Read ? "write"
@@ -255,13 +290,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
   }
 
   void store(const ir::Store& n) override {
-    const Expr& index = n.indices.front();
-    std::string value = exprs.text(n.value);
-    if (exprs.is_memory_alone(n.buffer)) {
-      value = fmt::format("{}({})", value_type_name(n.buffer->type.with_lanes(n.value->type.lanes)),
-                          value);
-    }
-    line(fmt::format("{} = {};", exprs.memory(n.buffer, index), value));
+    const std::string value = exprs.stored(n.buffer, n.value);
+    line(fmt::format("{} = {};", exprs.memory(n.buffer, n.indices.front()), value));
   }
 
   void store_texel(const ir::TextureStore& n) override {

@@ -39,4 +39,17 @@ std::string narrow_to_halves(Prelude& prelude, ir::Type from) {
                                        from.lanes, name, value));
 }
 
+std::string round_to_odd(Prelude& prelude, int lanes) {
+  const std::string width = lanes == 1 ? "" : fmt::format("{}", lanes);
+  const std::string name = "tl_round_to_odd" + width;
+  return prelude.use(
+      name,
+      fmt::format("float{0} {1}(double{0} x) {{\n"
+                  "  const float{0} f = convert_float{0}_rtz(x);\n"
+                  "  const uint{0} inexact = convert_uint{0}(convert_double{0}(f) != x) & 1u;\n"
+                  "  return as_float{0}(as_uint{0}(f) | inexact);\n"
+                  "}}\n",
+                  width, name));
+}
+
 }  // namespace texloom::codegen::opencl

@@ -1,4 +1,5 @@
-// Converts between float32 and float16 in OpenCL C without values of its type half.
+// Converts between float32 and float16 in OpenCL C without values of its type half, and from
+// float64.
 #pragma once
 
 #include <string>
@@ -20,5 +21,9 @@ std::string widen_halves(Prelude& prelude, int lanes);
 // Returns the name of a function from `from`, a vector of float32 or float64, to a vector of ushort
 // with the nearest float16 values, ties to even.
 std::string narrow_to_halves(Prelude& prelude, ir::Type from);
+
+// Returns the name of a function from doubleN to floatN, where N is `lanes`, that rounds to odd:
+// rounding the result to a type with fewer digits is then the only rounding.
+std::string round_to_odd(Prelude& prelude, int lanes);
 
 }  // namespace texloom::codegen::opencl

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "codegen/c/bfloat_functions.h"
 #include "codegen/c/kernel_printer.h"
 #include "codegen/legalize/align_access.h"
 #include "codegen/legalize/kernel_form.h"
@@ -31,6 +32,17 @@ std::string_view image_function_suffix(Type value) {
   return value.is_float() ? "f" : value.is_int() ? "i" : "ui";
 }
 
+std::string converted(Type to, const std::string& integer) {
+  return fmt::format(fmt::runtime(to.is_scalar() ? "({}){}" : "convert_{}({})"),
+                     value_type_name(to), integer);
+}
+
+std::string reinterpreted(Type to, const std::string& value) {
+  return fmt::format("as_{}({})", value_type_name(to), value);
+}
+
+constexpr BitSpelling kBits{converted, reinterpreted};
+
 // Also records which extensions the source needs, and whether it needs the sampler.
 class OpenCLExprPrinter : public ExprPrinter {
  public:
@@ -44,13 +56,25 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   // Whether the access can be spelled as an lvalue: an array element or an aligned vector.
   bool is_place(const Buffer& buffer, const Expr& index) const {
-    return has_place(buffer, index) && !(index->type.is_scalar() && is_memory_alone(buffer));
+    return has_place(buffer, index) && !(index->type.is_scalar() && is_half_alone(buffer));
+  }
+
+  // Whether memory holds halves, and the device computes in float32.
+  bool is_half_alone(const Buffer& buffer) const {
+    return buffer->type.is_half() && is_memory_alone(buffer);
+  }
+
+  // What memory holds for the values of a store. Not for single halves, which vstore_half converts.
+  std::string stored(const Buffer& buffer, const Expr& value) {
+    if (is_held_as_bits(buffer->type)) return bits_of_bfloats(value);
+    if (!is_half_alone(buffer)) return text(value);
+    return fmt::format("{}({})", narrow_to_halves(prelude, value->type), text(value));
   }
 
   // The part between "vload" or "vstore" and the rounding: "4", "_half", "_half4".
   std::string access_form(const Buffer& buffer, const Expr& index) const {
     const std::string width = index->type.is_scalar() ? "" : std::to_string(index->type.lanes);
-    return fmt::format("{}{}", is_memory_alone(buffer) ? "_half" : "", width);
+    return fmt::format("{}{}", is_half_alone(buffer) ? "_half" : "", width);
   }
 
   // The offset and pointer: "2, x" for vload_half, "0, x + 8" for vload4.
@@ -80,7 +104,7 @@ class OpenCLExprPrinter : public ExprPrinter {
  protected:
   // If halves are a storage type only, there are no vectors of halves.
   std::string vector_element(const Buffer& buffer) const override {
-    return is_memory_alone(buffer) ? "ushort" : ExprPrinter::vector_element(buffer);
+    return is_half_alone(buffer) ? "ushort" : ExprPrinter::vector_element(buffer);
   }
 
   void see(Type type) override {
@@ -95,6 +119,9 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   std::string cast(const ir::Cast& n, Precedence parent) override {
     const auto* inner = as<ir::Cast>(n.value);
+    if (inner != nullptr && is_held_as_bits(inner->type)) {
+      return values_of_bits(bits_of_bfloats(inner->value), n.type.lanes);
+    }
     if (inner != nullptr && inner->type.is_half() && dialect().half == HalfSupport::Memory) {
       return fmt::format("{}({})", round_to_half(prelude, inner->value->type), text(inner->value));
     }
@@ -116,19 +143,33 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   std::string load(const ir::Load& n) override {
     const Expr& index = n.indices.front();
-    if (is_place(n.buffer, index)) {
-      const std::string found = place(n.buffer, index);
-      if (!is_memory_alone(n.buffer)) return found;
-      return fmt::format("{}({})", widen_halves(prelude, index->type.lanes), found);
-    }
-    return fmt::format("vload{}({})", access_form(n.buffer, index),
-                       offset_and_pointer(n.buffer, index));
+    const bool is_in_place = is_place(n.buffer, index);
+    const std::string found = is_in_place ? place(n.buffer, index)
+                                          : fmt::format("vload{}({})", access_form(n.buffer, index),
+                                                        offset_and_pointer(n.buffer, index));
+    if (is_held_as_bits(n.buffer->type)) return values_of_bits(found, n.type.lanes);
+    if (!is_in_place || !is_half_alone(n.buffer)) return found;
+    return fmt::format("{}({})", widen_halves(prelude, index->type.lanes), found);
   }
 
   std::string texel(const ir::TextureLoad& n) override {
     uses_sampler = true;
     return fmt::format("read_image{}({}, tl_sampler, {})", image_function_suffix(n.type),
                        name(n.texture), coordinates(n.x, n.y));
+  }
+
+ private:
+  std::string values_of_bits(const std::string& bits, int lanes) {
+    return fmt::format("{}({})", widen_bfloats(prelude, kBits, lanes), bits);
+  }
+
+  // The bits of the nearest bfloat16 of float32 or float64 numbers.
+  std::string bits_of_bfloats(const Expr& value) {
+    std::string floats = text(value);
+    if (value->type.element() == Type::f(64)) {
+      floats = fmt::format("{}({})", round_to_odd(prelude, value->type.lanes), floats);
+    }
+    return fmt::format("{}({})", narrow_to_bfloats(prelude, kBits, value->type.lanes), floats);
   }
 };
 
@@ -189,24 +230,20 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
       return fmt::format("{} image2d_t {}", reads ? "__read_only" : "__write_only", name);
     }
     return fmt::format("__global {}{}*{} {}", reads ? "const " : "",
-                       memory_type_name(param.buffer->type),
+                       exprs.memory_type(param.buffer->type),
                        form.exchanged.contains(param.buffer.get()) ? "" : " restrict", name);
   }
 
   void store(const ir::Store& n) override {
     const Expr& index = n.indices.front();
-    const std::string value = exprs.text(n.value);
     if (exprs.is_place(n.buffer, index)) {
-      const std::string place = exprs.place(n.buffer, index);
-      line(exprs.is_memory_alone(n.buffer)
-               ? fmt::format("{} = {}({});", place, narrow_to_halves(exprs.prelude, n.value->type),
-                             value)
-               : fmt::format("{} = {};", place, value));
-      return;
+      const std::string value = exprs.stored(n.buffer, n.value);
+      return line(fmt::format("{} = {};", exprs.place(n.buffer, index), value));
     }
+    const bool rounds = exprs.is_half_alone(n.buffer);
+    const std::string value = rounds ? exprs.text(n.value) : exprs.stored(n.buffer, n.value);
     line(fmt::format("vstore{}{}({}, {});", exprs.access_form(n.buffer, index),
-                     exprs.is_memory_alone(n.buffer) ? "_rte" : "", value,
-                     exprs.offset_and_pointer(n.buffer, index)));
+                     rounds ? "_rte" : "", value, exprs.offset_and_pointer(n.buffer, index)));
   }
 
   void store_texel(const ir::TextureStore& n) override {

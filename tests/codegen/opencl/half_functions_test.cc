@@ -46,5 +46,23 @@ TEST(HalvesInMemory, AreVectorsOfIntegers) {
   EXPECT_EQ(build_log(prelude.text()), "");
 }
 
+TEST(RoundToOdd, SetsTheLastBitOfInexactResults) {
+  Prelude prelude;
+  EXPECT_EQ(round_to_odd(prelude, 2), "tl_round_to_odd2");
+  EXPECT_EQ(round_to_odd(prelude, 1), "tl_round_to_odd");
+  EXPECT_EQ(prelude.text(),
+            "float tl_round_to_odd(double x) {\n"
+            "  const float f = convert_float_rtz(x);\n"
+            "  const uint inexact = convert_uint(convert_double(f) != x) & 1u;\n"
+            "  return as_float(as_uint(f) | inexact);\n"
+            "}\n\n"
+            "float2 tl_round_to_odd2(double2 x) {\n"
+            "  const float2 f = convert_float2_rtz(x);\n"
+            "  const uint2 inexact = convert_uint2(convert_double2(f) != x) & 1u;\n"
+            "  return as_float2(as_uint2(f) | inexact);\n"
+            "}\n\n");
+  EXPECT_EQ(build_log("#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n" + prelude.text()), "");
+}
+
 }  // namespace
 }  // namespace texloom::codegen::opencl::testing

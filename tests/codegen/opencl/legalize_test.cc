@@ -6,7 +6,6 @@
 #include "codegen/legalize/memory_reads.h"
 #include "ir/verify/verify.h"
 #include "support/check.h"
-#include "support/diagnostic.h"
 #include "tests/codegen/kernels.h"
 
 namespace texloom::codegen::opencl::testing {
@@ -18,32 +17,6 @@ using ir::kInt32;
 using ir::make_int;
 using ir::Stmt;
 using ir::Type;
-
-Diagnostic refusal(const ir::Program& program) {
-  try {
-    legalize(program, {});
-  } catch (const UserError& error) {
-    return error.diagnostics().front();
-  }
-  ADD_FAILURE() << "nothing was refused";
-  return {};
-}
-
-TEST(Legalize, RefusesBfloat16) {
-  const Type bfloat{ir::TypeCode::BFloat, 16, 1};
-  const SourceLocation line = SourceLocation::make("model.py", 7);
-  const ir::Buffer from = make_buffer("x", bfloat, {4}, ir::MemoryScope::Global, line);
-  const ir::Buffer y = global("y", kFloat32, 4);
-  const Stmt load = put(y, make_int(0), make_cast(kFloat32, make_load(from, {make_int(0)}, line)));
-  EXPECT_EQ(refusal(TestKernel().program(load)).code, Code::UnsupportedType);
-  EXPECT_EQ(refusal(TestKernel().program(load)).message, "OpenCL C has no type bfloat16");
-  EXPECT_EQ(refusal(TestKernel().program(load)).location.line, 7);
-  const Stmt store = put(from, make_int(0), make_cast(bfloat, at(y, 0)));
-  EXPECT_EQ(refusal(TestKernel().program(store)).code, Code::UnsupportedType);
-  EXPECT_EQ(refusal(TestKernel().program(store)).location.line, 7);
-  const Stmt cast = put(y, make_int(0), make_cast(kFloat32, make_cast(bfloat, at(y, 0))));
-  EXPECT_EQ(refusal(TestKernel().program(cast)).code, Code::UnsupportedType);
-}
 
 // split_kernels refuses a texture that a kernel reads and writes, so the verifier reports it as an
 // internal error.

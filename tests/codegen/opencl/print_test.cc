@@ -56,6 +56,29 @@ void k(
 )");
 }
 
+// Memory holds the bits of bfloat16; values are float32.
+TEST(Print, BitsOfBfloat16) {
+  const Type bfloat{ir::TypeCode::BFloat, 16, 1};
+  const ir::Buffer x = global("x", bfloat, 64), f = global("f", kFloat32, 64);
+  const Expr zero = ir::make_int(0), one = ir::make_int(1);
+  const std::string source = source_of(TestKernel().program(ir::make_seq({
+      put_vector(f, zero, make_cast(kFloat32.with_lanes(4), vector_at(x, one, 4))),
+      put_vector(x, one, make_cast(bfloat.with_lanes(4), vector_at(f, zero, 4))),
+      put(x, one, make_cast(bfloat, at(f, 0))),
+  })));
+  const std::string body = source.substr(source.find("__kernel"));
+  EXPECT_EQ(body, R"(__kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void k(
+    __global float* restrict f,
+    __global ushort* restrict x) {
+  ((__global float4*)f)[0] = tl_widen_bfloat4(vload4(0, x + 1));
+  vstore4(tl_narrow_bfloat4(((__global float4*)f)[0]), 0, x + 1);
+  x[1] = tl_narrow_bfloat(f[0]);
+}
+)");
+  EXPECT_EQ(build_log(source), "");
+}
+
 // The qualifiers of buffers and textures follow their access.
 TEST(Print, Parameters) {
   TestKernel kernel;

@@ -109,12 +109,12 @@ def more_threads_along_z_than_any_device_has() -> None:
 
 
 @case("TL4005")
-def element_type_that_opencl_does_not_have() -> None:
-    x = te.placeholder((8, 4), "bfloat16", name="X")
+def element_type_that_metal_does_not_have() -> None:
+    x = te.placeholder((8, 4), "float64", name="X")
     y = te.compute((8, 4), lambda i, j: x[i, j].astype("float32"), name="Y")  # wrong
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())
-    tvm.build(s, [x, y], "opencl")
+    tvm.build(s, [x, y], "metal")
 
 
 @case("TL4006")
