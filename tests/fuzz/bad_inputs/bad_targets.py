@@ -110,8 +110,8 @@ def more_threads_along_z_than_any_device_has() -> None:
 
 @case("TL4005")
 def element_type_that_metal_does_not_have() -> None:
-    x = te.placeholder((8, 4), "float64", name="X")
-    y = te.compute((8, 4), lambda i, j: x[i, j].astype("float32"), name="Y")  # wrong
+    x = te.placeholder((8, 4), "float64", name="X")  # wrong
+    y = te.compute((8, 4), lambda i, j: x[i, j].astype("float32"), name="Y")
     s = te.create_schedule(y.op)
     s[y].bind(s[y].op.axis[0], block())
     tvm.build(s, [x, y], "metal")
