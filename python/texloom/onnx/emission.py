@@ -16,7 +16,7 @@ from ..graph.evaluation import evaluated
 from ..graph.graph import Graph
 from ..graph.tensor import GraphTensor
 from ..ops.movement import listed
-from .nodes import Quotient, Unsupported, Value, constant, of_tensor
+from .nodes import Quotient, Unsupported, Value, check_is_computed, constant, of_tensor
 from .nodes.types import DTYPES
 
 
@@ -69,6 +69,7 @@ class Emission:
 
     def tensor_of(self, value: Value) -> GraphTensor:
         """Return the graph's tensor of a value; a constant is added to the graph."""
+        check_is_computed(value)
         if value.tensor is not None:
             return value.tensor
         if value.sizes is not None:
@@ -83,6 +84,7 @@ class Emission:
     @staticmethod
     def _elements(value: Value) -> NDArray[Any]:
         """Return the elements of a constant that an operator reads."""
+        check_is_computed(value)
         array = value.array
         if array is None:
             raise Unsupported("it reads a sequence or an absent value where a tensor is needed")

@@ -27,6 +27,7 @@ from ..ops.random import Stream
 from .attributes import attributes_of
 from .converters import converter_of
 from .converters.registry import Converter
+from .converters.stored import on_stored
 from .count_propagation import converted_counted, has_count
 from .emission import Emission
 from .empty_outputs import empty_outputs
@@ -42,12 +43,13 @@ from .nodes import (
     Value,
     constant,
     empty,
+    of_stored,
     of_tensor,
     reason_of,
     refuse_model,
     refuse_nodes,
 )
-from .nodes.types import check_size, dtype_name, dtype_of, open_shape, static_shape
+from .nodes.types import STORED, check_size, dtype_name, dtype_of, open_shape, static_shape
 from .schemas import NodeChecks
 from .scope import Scope
 from .seeds import Streams
@@ -158,8 +160,8 @@ class Importer(Emission):
             if 0 in shape:
                 scope[each.name] = empty(shape, dtype)
                 continue
-            tensor = self.graph.input(each.name, shape, dtype)
-            scope[each.name] = of_tensor(tensor, frozenset([each.name]))
+            tensor = self.graph.input(each.name, shape, STORED.get(dtype, dtype))
+            scope[each.name] = of_stored(of_tensor(tensor, frozenset([each.name])), dtype)
         self._streams.bind(scope)
 
     def _convert_nodes(self, nodes: Sequence[onnx.NodeProto], scope: Scope) -> None:
@@ -261,8 +263,10 @@ class Importer(Emission):
         operator = self._operator_of(node, version)
         if operator is not None:
             return self.call(operator, inputs, attributes_of(node), len(node.output))
-        converter = converter_of(_domain(node), node.op_type)
+        domain = _domain(node)
+        converter = converter_of(domain, node.op_type)
         if converter is not None:
+            converter = on_stored(converter, domain, node.op_type)
             return self._converted_by(converter, node, inputs, version, scope)
         body = function_body(node, inputs, version)
         if body is None:

@@ -308,10 +308,8 @@ def _with_initializers(
             each = kinds[number]
             if (each.values if hasattr(each, "values") else each).name in arrays:
                 del kinds[number]
-    types = {each.name: each.type.tensor_type.elem_type for each in model.graph.input}
     for name, array in arrays.items():
         made.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-        made.graph.initializer[-1].data_type = types[name]  # bfloat16 is given as uint16
     return made
 
 

@@ -14,7 +14,7 @@ from ..custom.operators import Operator
 from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
 from .importer import Importer
-from .nodes import Value, refuse_model
+from .nodes import Value, as_stored, refuse_model
 
 
 def _copied(x: Tensor) -> Tensor:
@@ -87,7 +87,7 @@ class Network:
                 f"{name!r} is both an input and an output, which a package cannot have",
                 "give the output another name, with an Identity node",
             )
-        tensor = self._imported.tensor_of(value)
+        tensor = self._imported.tensor_of(as_stored(value))
         unique = self._imported.unique_name(f"{name}.copy")
         (made,) = self._imported.graph.op(unique, "copy", _copied, [tensor])
         return made

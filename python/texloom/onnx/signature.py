@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 
 from ..errors import refuse
 from ..graph.checks import checked_extents
-from .nodes.types import dtype_of, shape_of
+from .nodes.types import STORED, dtype_of, numpy_dtype, shape_of
+from .nodes.values import array_of_stored
+
+_STORED_AS = {"bfloat16": "uint16", **STORED}  # types that are NumPy's only if ml_dtypes adds them
 
 
 class Signature:
@@ -148,12 +151,15 @@ class Signature:
             return value
         array: NDArray[Any] = np.asarray(value)
         dtype = dtype_of(self._by_name[name])
-        is_bits = dtype == "bfloat16" and array.dtype.name == "uint16"  # NumPy lacks bfloat16
-        if array.dtype.name != dtype and not is_bits:
+        own, stored = numpy_dtype(dtype), _STORED_AS.get(dtype)
+        if array.dtype.name == stored:
+            array = array_of_stored(array, dtype)
+        if array.dtype.name != own.name:
             refuse(
                 "WrongElementType",
                 f"the input {name!r} is {dtype}, but the array is {array.dtype}",
-                f"convert it: array.astype({dtype!r})",
+                f"convert it: array.astype({own.name!r})"
+                + (f", or give what is stored as {stored}" if stored else ""),
             )
         self._check_shape(name, array.shape, "the array's")
         return array.astype(array.dtype.newbyteorder("="), copy=False)

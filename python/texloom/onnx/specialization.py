@@ -15,6 +15,8 @@ from ..graph.graph_passes import graph_passes
 from .compile_options import CompileOptions
 from .network import Network
 from .nodes import Value, refuse_model
+from .nodes.types import STORED
+from .nodes.values import array_of_stored, stored_array
 
 
 class Specialization:
@@ -50,7 +52,7 @@ class Specialization:
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:
         """Return the outputs by name, in the model's order: arrays, lists of arrays, or None."""
-        given = {name: inputs[name] for name in self._network.inputs}
+        given = {name: stored_array(inputs[name]) for name in self._network.inputs}
         made = self.graph.run(given, device) if self.graph is not None else {}
 
         def array_of(value: Value) -> NDArray[Any]:
@@ -61,6 +63,8 @@ class Specialization:
             else:
                 array = given[value.tensor.name]
             whole = np.array(array)
+            if value.tensor is not None and value.dtype in STORED:
+                whole = array_of_stored(whole, value.dtype)
             if are_known(value.shape):
                 whole = whole.reshape(value.shape)
             if value.count is None:

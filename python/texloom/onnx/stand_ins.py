@@ -14,8 +14,8 @@ import onnx
 from ..errors import TVMError
 from ..graph.graph import Graph
 from .inference import ShapeInference
-from .nodes import Value, of_tensor
-from .nodes.types import dtype_of, static_shape
+from .nodes import Value, of_stored, of_tensor
+from .nodes.types import STORED, dtype_of, static_shape
 
 
 class StandIns:
@@ -56,7 +56,8 @@ class StandIns:
             return None
         try:
             shape, dtype = static_shape(self._types[name]), dtype_of(self._types[name])
-            return of_tensor(graph.input(unique(name), shape, dtype), frozenset())
+            tensor = graph.input(unique(name), shape, STORED.get(dtype, dtype))
+            return of_stored(of_tensor(tensor, frozenset()), dtype)
         except TVMError:
             return None
 

@@ -12,7 +12,19 @@ from .errors import (
     refuse_nodes,
 )
 from .node import Node, Port
-from .values import ABSENT, Quotient, Value, constant, empty, of_sizes, of_tensor, sequence
+from .values import (
+    ABSENT,
+    Quotient,
+    Value,
+    as_stored,
+    check_is_computed,
+    constant,
+    empty,
+    of_sizes,
+    of_stored,
+    of_tensor,
+    sequence,
+)
 
 __all__ = [
     "NOT_SUPPORTED",
@@ -24,9 +36,12 @@ __all__ = [
     "Refusal",
     "Unsupported",
     "Value",
+    "as_stored",
+    "check_is_computed",
     "constant",
     "empty",
     "of_sizes",
+    "of_stored",
     "of_tensor",
     "reason_of",
     "refuse_model",

@@ -8,6 +8,7 @@ from math import prod
 from string import ascii_uppercase
 from typing import Any, NoReturn
 
+import numpy as np
 import onnx
 from numpy.typing import NDArray
 
@@ -35,6 +36,21 @@ _MOST_ELEMENTS = 1 << 40
 DTYPES = tuple(_ELEMENT_TYPES)
 """Element types that graphs support."""
 
+STORED = {
+    "float8e4m3fn": "uint8",
+    "float8e4m3fnuz": "uint8",
+    "float8e5m2": "uint8",
+    "float8e5m2fnuz": "uint8",
+    "float8e8m0": "uint8",
+    "float4e2m1": "uint8",
+    "int4": "int8",
+    "uint4": "uint8",
+    "int2": "int8",
+    "uint2": "uint8",
+}
+"""The dtypes in which graphs store elements of types that they do not compute in, one in each:
+the bits of a small float, and the number of a small integer."""
+
 
 def dtype_name(element_type: int) -> str:
     """Return the name of an ONNX element type: NumPy's name or, if NumPy lacks it, ONNX's."""
@@ -44,6 +60,11 @@ def dtype_name(element_type: int) -> str:
     if element_type not in onnx.TensorProto.DataType.values():
         return f"type {element_type}"
     return str(onnx.TensorProto.DataType.Name(element_type)).lower()
+
+
+def numpy_dtype(dtype: str) -> np.dtype[Any]:
+    """Return NumPy's dtype of a name that :func:`dtype_name` returned."""
+    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(element_type(dtype)))
 
 
 def float_name(element_type: int) -> str | None:
@@ -69,12 +90,12 @@ def dtype_of_array(array: NDArray[Any]) -> str:
 
 
 def dtype_of(value: onnx.ValueInfoProto) -> str:
-    """Return the element type of a tensor that graphs can have.
+    """Return the element type of a tensor that graphs can have, or can store.
 
     Raises
     ------
     Unsupported
-        For other types: sequences, maps, optional values, strings and small floats.
+        For other types: sequences, maps, optional values, strings and complex numbers.
     """
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
@@ -84,10 +105,10 @@ def dtype_of(value: onnx.ValueInfoProto) -> str:
             "change the model: inputs and outputs of other types are not supported",
         )
     name = dtype_name(value.type.tensor_type.elem_type).removeprefix("type ")
-    if name not in DTYPES:
+    if name not in DTYPES and name not in STORED:
         refuse_model(
             f"{value.name!r} has elements of the type {name}",
-            f"use one of {', '.join(DTYPES)}",
+            f"use one of {', '.join((*DTYPES, *STORED))}",
         )
     return name
 
@@ -173,11 +194,13 @@ def refuse_open(values: Sequence[onnx.ValueInfoProto]) -> NoReturn:
 
 __all__ = [
     "DTYPES",
+    "STORED",
     "check_size",
     "dtype_name",
     "dtype_of",
     "dtype_of_array",
     "element_type",
+    "numpy_dtype",
     "open_shape",
     "refuse_open",
     "shape_of",

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ...extents import Extent
 from ...graph.tensor import GraphTensor
-from .types import dtype_of_array
+from .errors import Unsupported
+from .types import STORED, dtype_of_array, numpy_dtype
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Value:
     shape : tuple of int or Expr
         Extents that are known only at a run are expressions.
     dtype : str
-        NumPy's name; ONNX's for a constant of a type that NumPy lacks, such as ``"int4"``.
+        NumPy's name; ONNX's for a type that NumPy lacks, such as ``"int4"``. A tensor of such a
+        type is stored in another one: see :data:`~texloom.onnx.nodes.types.STORED`.
     array : array or None
         The elements of a constant; None if they are known only at a run.
     tensor : GraphTensor or None
@@ -128,8 +130,7 @@ def constant(array: Any) -> Value:
 def empty(shape: Sequence[int], dtype: str) -> Value:
     """Return a constant without elements."""
     assert prod(shape) == 0, shape
-    held = "uint16" if dtype == "bfloat16" else dtype  # NumPy lacks bfloat16
-    return Value(tuple(shape), dtype, array=np.zeros(shape, held))
+    return Value(tuple(shape), dtype, array=np.zeros(shape, numpy_dtype(dtype)))
 
 
 def of_sizes(sizes: NDArray[Any], dtype: str = "int64") -> Value:
@@ -142,4 +143,45 @@ def of_tensor(tensor: GraphTensor, asked: frozenset[str]) -> Value:
     return Value(tensor.shape, tensor.dtype, tensor=tensor, asked=asked)
 
 
-__all__ = ["ABSENT", "Quotient", "Value", "constant", "empty", "of_sizes", "of_tensor", "sequence"]
+def check_is_computed(value: Value) -> None:
+    """Refuse a value whose elements are only stored, not computed with."""
+    if value.dtype in STORED:
+        raise Unsupported(
+            f"it computes with elements of type {value.dtype}, which are only stored: cast them to "
+            "float32 before it, and its result back"
+        )
+
+
+def as_stored(value: Value) -> Value:
+    """Return a value in the type in which graphs store its elements."""
+    if value.dtype not in STORED:
+        return value
+    array = None if value.array is None else stored_array(value.array)
+    return replace(value, dtype=STORED[value.dtype], array=array)
+
+
+def of_stored(value: Value, dtype: str) -> Value:
+    """Return the value of type `dtype` that is stored as `value`."""
+    if dtype not in STORED:
+        return value
+    array = None if value.array is None else array_of_stored(value.array, dtype)
+    return replace(value, dtype=dtype, array=array)
+
+
+def stored_array(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in the dtype in which graphs store its elements."""
+    dtype = dtype_of_array(array)
+    if dtype not in STORED:
+        return array
+    return array.view("uint8") if "float" in dtype else array.astype(STORED[dtype])
+
+
+def array_of_stored(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """Return the array of type `dtype` that is stored as `array`."""
+    own = numpy_dtype(dtype)
+    return array.view(own) if "float" in dtype else array.astype(own)
+
+
+__all__ = ["ABSENT", "Quotient", "Value", "array_of_stored", "as_stored"]
+__all__ += ["check_is_computed", "constant", "empty"]
+__all__ += ["of_sizes", "of_stored", "of_tensor", "sequence", "stored_array"]

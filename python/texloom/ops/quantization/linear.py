@@ -13,6 +13,7 @@ from typing import Any
 from ... import te
 from ..._core import Tensor
 from ...extents import product
+from ..elementwise.table import is_float
 
 
 def quantize(
@@ -24,6 +25,7 @@ def quantize(
     axis: int = 1,
     block_size: int = 0,
     precision: str | None = None,
+    bits: int | None = None,
 ) -> Tensor:
     """Return ``x / scale`` rounded half to even, plus the zero point, clamped to the type's range.
 
@@ -43,21 +45,54 @@ def quantize(
         How many elements along the axis share a scale; 0 if scales are not in blocks.
     precision : str, optional
         The type in which `x` is divided; that of `scale` by default.
+    bits : int, optional
+        The number of bits of an integer type that is stored in `dtype`; all by default.
     """
-    wide = precision or scale.dtype
     least, greatest = te.min_value(dtype), te.max_value(dtype)
+    if bits is not None:
+        is_signed = dtype.startswith("int")
+        least = te.const(-(1 << (bits - 1)) if is_signed else 0, dtype)
+        greatest = te.const((1 << (bits - is_signed)) - 1, dtype)
 
     def quantized(*i: Any) -> Any:
         place = _place(x, scale, i, axis, block_size)
-        quotient = x(*i).astype(wide) / scale(*place).astype(wide)
         # Sums of integers within the limits are exact in float32.
-        rounded = te.nearbyint(quotient).astype("float32")
+        rounded = te.nearbyint(_quotient(x, scale, i, place, precision)).astype("float32")
         if zero_point is not None:
-            rounded = rounded + zero_point(*place).astype("float32")
+            rounded = rounded + zero_point(*_place(x, zero_point, i, axis, block_size)).astype(
+                "float32"
+            )
         limits = te.max(rounded, least.astype("float32")), greatest.astype("float32")
         return te.min(*limits).astype(dtype)
 
     return te.compute(x.shape, quantized, name="quantize")
+
+
+def quotient(
+    x: Tensor,
+    scale: Tensor,
+    zero_point: Tensor | None = None,
+    *,
+    axis: int = 1,
+    block_size: int = 0,
+    precision: str | None = None,
+) -> Tensor:
+    """Return ``x / scale + zero_point``, the number that is rounded to a small float.
+
+    The parameters are those of :func:`quantize`, but the zero point is of floating point. The
+    result is of the type in which `x` is divided, or float32 if there is a zero point.
+    """
+
+    def divided(*i: Any) -> Any:
+        place = _place(x, scale, i, axis, block_size)
+        value = _quotient(x, scale, i, place, precision)
+        if zero_point is None:
+            return value
+        return value.astype("float32") + zero_point(
+            *_place(x, zero_point, i, axis, block_size)
+        ).astype("float32")
+
+    return te.compute(x.shape, divided, name="quotient")
 
 
 def dequantize(
@@ -74,7 +109,7 @@ def dequantize(
     Parameters
     ----------
     x : Tensor
-        Of integers of at most 32 bits.
+        Of integers of at most 32 bits, or of floating point.
     scale : Tensor
         Of floating point.
     zero_point : Tensor, optional
@@ -87,13 +122,22 @@ def dequantize(
 
     def dequantized(*i: Any) -> Any:
         place = _place(x, scale, i, axis, block_size)
-        steps = x(*i).astype("int32")
+        wide = "float32" if is_float(x.dtype) else "int32"
+        steps = x(*i).astype(wide)
         if zero_point is not None:
-            steps = steps - zero_point(*place).astype("int32")
+            steps = steps - zero_point(*_place(x, zero_point, i, axis, block_size)).astype(wide)
         number = steps.astype("float32") * scale(*place).astype("float32")
         return number.astype(dtype or scale.dtype)
 
     return te.compute(x.shape, dequantized, name="dequantize")
+
+
+def _quotient(
+    x: Tensor, scale: Tensor, i: Sequence[Any], place: Sequence[Any], precision: str | None
+) -> Any:
+    """Return an element of `x` divided by its scale."""
+    wide = precision or scale.dtype
+    return x(*i).astype(wide) / scale(*place).astype(wide)
 
 
 def _place(x: Tensor, scale: Tensor, i: Sequence[Any], axis: int, block_size: int) -> list[Any]:
@@ -106,4 +150,4 @@ def _place(x: Tensor, scale: Tensor, i: Sequence[Any], axis: int, block_size: in
     return [i[axis]]
 
 
-__all__ = ["dequantize", "quantize"]
+__all__ = ["dequantize", "quantize", "quotient"]

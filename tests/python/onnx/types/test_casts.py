@@ -66,15 +66,13 @@ def test_cast_like():
     assert got.dtype == "int8"
 
 
-@pytest.mark.parametrize("to", [TensorProto.FLOAT8E4M3FN, TensorProto.INT4, TensorProto.STRING])
-def test_casts_to_other_types_are_refused(to):
-    with pytest.raises(Unsupported, match="it converts to"):
-        run_node("Cast", [floats(3)], 21, to=to)
+def test_casts_to_strings_are_refused():
+    with pytest.raises(Unsupported, match="it converts to string"):
+        run_node("Cast", [floats(3)], 21, to=TensorProto.STRING)
 
 
-@pytest.mark.parametrize("element", [TensorProto.FLOAT8E5M2, TensorProto.INT4])
+@pytest.mark.parametrize("element", [TensorProto.STRING, TensorProto.COMPLEX64])
 def test_inputs_of_other_types_are_refused(element):
-    """These elements are refused, since ONNX stores them as integers, which they are not."""
     graph = helper.make_graph(
         [helper.make_node("Identity", ["x"], ["y"])],
         "other",
@@ -101,8 +99,8 @@ def test_constants_of_small_types_have_their_numbers(element):
     np.testing.assert_array_equal(Model(model).run({})["y"], numbers, strict=True)
 
 
-@pytest.mark.parametrize("element", [TensorProto.BFLOAT16, TensorProto.UINT4])
-def test_constants_of_other_types_are_refused(element):
+def test_constants_of_other_types_are_refused():
+    element = TensorProto.UINT4
     graph = helper.make_graph(
         [helper.make_node("Where", ["c", "k", "k"], ["y"])],
         "other",
@@ -110,7 +108,7 @@ def test_constants_of_other_types_are_refused(element):
         [helper.make_tensor_value_info("y", element, [2])],
         [helper.make_tensor("k", element, [2], [1, 2])],
     )
-    with pytest.raises(TVMError, match="no type bfloat16|is uint4, but the operator"):
+    with pytest.raises(TVMError, match="is uint4, but the operator"):
         Model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]))
 
 
