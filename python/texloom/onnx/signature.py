@@ -62,12 +62,12 @@ class Signature:
     def ports(
         self, shapes: Mapping[str, Sequence[int]]
     ) -> list[tuple[str, tuple[int | str, ...] | None, str]]:
-        """Return name, shape and dtype of each input; `shapes` replace the shapes in the model."""
+        """Return name, shape and NumPy's dtype of each input; `shapes` replace the model's."""
         return [
             (
                 each.name,
                 tuple(shapes[each.name]) if each.name in shapes else shape_of(each),
-                dtype_of(each),
+                numpy_dtype(dtype_of(each)).name,
             )
             for each in self.inputs
         ]

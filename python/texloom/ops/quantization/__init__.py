@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from .linear import dequantize, quantize, quotient
-from .small_floats import EXPONENTS, SMALL_FLOATS, from_small_floats, to_small_floats
+from .small_floats import from_small_floats, to_small_floats
 from .small_integers import wrapped
 
 __all__ = [
-    "EXPONENTS",
-    "SMALL_FLOATS",
     "dequantize",
     "from_small_floats",
     "quantize",

@@ -65,7 +65,8 @@ def from_small_floats(bits: Tensor, kind: str) -> Tensor:
     bits : Tensor
         Of uint8.
     kind : str
-        A name in :data:`SMALL_FLOATS`, or :data:`EXPONENTS`.
+        The ONNX standard's name of the type: ``"float8e4m3fn"``, ``"float8e4m3fnuz"``,
+        ``"float8e5m2"``, ``"float8e5m2fnuz"``, ``"float4e2m1"`` or ``"float8e8m0"``.
     """
     return elementwise(lambda each: _number(each.astype("int32"), kind), bits, name="small_float")
 
@@ -82,7 +83,7 @@ def to_small_floats(x: Tensor, kind: str, saturates: bool = True, round_mode: st
     saturates : bool
         Whether numbers out of range, and infinities, become the greatest number.
     round_mode : str
-        How numbers between two powers of two are rounded to :data:`EXPONENTS`: ``"up"``,
+        How numbers between two powers of two are rounded to ``"float8e8m0"``: ``"up"``,
         ``"down"`` or ``"nearest"``, of ties to the greater one. Numbers below 2^-127 become 2^-127.
 
     Returns
@@ -135,7 +136,7 @@ def _rounded(x: Any, own: SmallFloat, saturates: bool) -> Any:
     exponent, fraction = divmod(own.greatest, size)
     limit = 2.0 ** (exponent - own.bias + 1) * (1 + fraction / size)  # twice the greatest number
     magnitude = te.min(te.abs(x), number(limit))
-    # Beside a power of two, log2 may give its exponent or the one below: both give the same bits.
+    # Beside a power of two, log2 may round to its exponent or below: both give the same bits.
     exponent = te.floor(te.log2(te.max(magnitude, number(2.0 ** (1 - own.bias)))))
     steps = te.nearbyint(tir.ldexp(magnitude, own.fraction - exponent))
     bits = ((exponent + (own.bias - 1)) * size + steps).astype("int32")
@@ -155,10 +156,10 @@ def _exponent(x: Any, saturates: bool, round_mode: str) -> Any:
 
     least, greatest = 2.0**-_EXPONENT_BIAS, 2.0**_EXPONENT_BIAS
     magnitude = te.max(te.min(x, number(greatest)), number(least))
-    below = te.floor(te.log2(magnitude)) - 1  # one less, because log2 may round up
+    below = te.floor(te.log2(magnitude)) - 1  # log2 may round up
     power = tir.ldexp(number(1.0), below)
     # A number is rounded to a power of two if it reaches, or exceeds, this part of the power.
-    for step in (2.0, 4.0):
+    for step in (2.0, 4.0, 8.0):
         bound = power * (step * {"up": 0.5, "down": 1.0, "nearest": 0.75}[round_mode])
         is_above = magnitude > bound if round_mode == "up" else magnitude >= bound
         below = below + is_above.astype(x.dtype)
