@@ -57,7 +57,7 @@ def empty(
     Parameters
     ----------
     shape : int or sequence of int
-        Extents, all positive.
+        Extents, 0 or more.
     dtype : str or NumPy dtype
         Element type.
     device : Device or str, optional

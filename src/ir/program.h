@@ -124,7 +124,7 @@ struct Foreign {
 
 // A symbol is a scalar variable with one value for each call: an extent of the call's arrays, or an
 // argument. Extents may contain int32 symbols, which are then at most 2^30. Extents of parameters
-// are at least 1, and an array of symbolic extents has at most 2^30 elements: each call checks
+// are 0 or more, and an array of symbolic extents has at most 2^30 elements: each call checks
 // these limits.
 struct Program {
   std::string name = {};

@@ -137,7 +137,7 @@ const PyArray& CallSignature::checked_array(size_t number, const py::handle& val
   if (!py::isinstance<PyArray>(value)) refuse_value(value, param(number), module_.target, where);
   const auto& array = value.cast<const PyArray&>();
   check_type(number, array.type, where);
-  check_shape(number, array.layout.shape, where);
+  check_shape(number, array.shape, where);
   if (param(number).is_symbolic() && !param(number).is_texture()) {
     if (same_places(array.layout, linear_layout(array.layout.shape))) return array;
     fail(where, Code::WrongScope, "make the array without mem_scope and layout",
@@ -145,9 +145,8 @@ const PyArray& CallSignature::checked_array(size_t number, const py::handle& val
          param(number).name, place_text(array.layout));
   }
   // The later check of shapes (CallShapes::symbols) refuses an array of another rank.
-  if (param(number).is_symbolic() && array.layout.shape.size() != param(number).rank())
-    return array;
-  if (same_places(array.layout, layout(number, array.layout.shape))) return array;
+  if (param(number).is_symbolic() && array.shape.size() != param(number).rank()) return array;
+  if (same_places(array.layout, layout(number, array.shape))) return array;
   fail(where, Code::WrongScope,
        "make the array with the argument's scope or layout (nd.empty(..., mem_scope=..., "
        "layout=...)) and the target that the function was built for",
@@ -165,7 +164,9 @@ Shape CallSignature::checked_shape(size_t number, const py::array& array,
 
 Layout CallSignature::layout(size_t number, const Shape& shape) const {
   if (!param(number).is_symbolic()) return module_.array_layouts[number];
-  return param(number).is_texture() ? close(param(number).layout, shape) : linear_layout(shape);
+  const Shape in_memory = shape_in_memory(shape);
+  return param(number).is_texture() ? close(param(number).layout, in_memory)
+                                    : linear_layout(in_memory);
 }
 
 }  // namespace texloom::python

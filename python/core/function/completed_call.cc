@@ -60,7 +60,7 @@ class CompletedCall {
   std::optional<Shape> checked_shape(size_t i) const {
     if (!arrays_[i]) return std::nullopt;
     if (!is_numpy_array(arrays_[i])) {
-      return signature_.checked_array(i, arrays_[i], where_).layout.shape;
+      return signature_.checked_array(i, arrays_[i], where_).shape;
     }
     return signature_.checked_shape(i, py::reinterpret_borrow<py::array>(arrays_[i]), where_);
   }
@@ -89,7 +89,7 @@ class CompletedCall {
   PyArray new_array(size_t i, const Shape& shape, const PyDevice& device) const {
     const Layout layout = signature_.layout(i, shape);
     if (signature_.param(i).is_symbolic()) check_image(i, layout, device);
-    return make_array(device, signature_.param(i).type, layout);
+    return make_array(device, signature_.param(i).type, shape, layout);
   }
 
   void check_image(size_t i, const Layout& layout, const PyDevice& device) const {

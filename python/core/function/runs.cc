@@ -107,7 +107,7 @@ CallArguments checked_arguments(const PyFunction& f, const py::args& args,
     }
     arguments.device = array.device;
     arguments.bindings.push_back(array.binding);
-    arguments.shapes.push_back(array.layout.shape);
+    arguments.shapes.push_back(array.shape);
   }
   return arguments;
 }

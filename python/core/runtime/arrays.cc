@@ -123,10 +123,8 @@ schedule::Storage array_storage(const std::string& scope_text, const std::string
 void check_shape(const Shape& shape, const schedule::Storage& storage, Type type,
                  const SourceLocation& where) {
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] >= 1) continue;
-    fail(where, Code::BadShape,
-         shape[axis] == 0 ? "leave the array out: there is nothing to compute on"
-                          : "give positive extents",
+    if (shape[axis] >= 0) continue;
+    fail(where, Code::BadShape, "give extents of 0 or more",
          "axis {} of an array of shape ({}) has the extent {}", axis, fmt::join(shape, ", "),
          shape[axis]);
   }
@@ -184,7 +182,7 @@ ArrayDesc checked_desc(const Shape& shape, const py::object& dtype, const std::s
                        const std::string& layout) {
   const SourceLocation where = user_location();
   const Type type = to_type(dtype);
-  schedule::Storage storage = array_storage(scope, layout, shape, where);
+  schedule::Storage storage = array_storage(scope, layout, shape_in_memory(shape), where);
   const bool is_texture = storage.scope.texture.has_value();
   if (!is_texture && (origin != Pair(0U, 0U) || image)) {
     fail(where, Code::WrongScope, "leave origin and image out, or give a texture scope",
@@ -215,7 +213,8 @@ PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& devic
   const hal::DeviceInfo& info = open_device(device)->info();
   return placed_array({device,
                        desc.type,
-                       array_layout(shape, desc.storage, desc.target, info),
+                       shape,
+                       array_layout(shape_in_memory(shape), desc.storage, desc.target, info),
                        desc.storage.scope,
                        {}},
                       placement);
@@ -224,11 +223,11 @@ PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& devic
 void check_source(const PyArray& array, const py::array& source) {
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
-  if (shape != array.layout.shape) {
+  if (shape != array.shape) {
     fail(user_location(), Code::WrongShape,
          "reshape the NumPy array, or make an array of its shape",
          "a NumPy array of shape {} does not fit an array of shape {}", shape_text(shape),
-         shape_text(array.layout.shape));
+         shape_text(array.shape));
   }
 }
 
@@ -236,6 +235,7 @@ void copy_from(const PyArray& array, const py::array& source) {
   check_source(array, source);
   const auto contiguous = py::array::ensure(source, py::array::c_style);
   wait_for(*open_device(array.device));
+  if (contiguous.size() == 0) return;
   const std::span<const std::byte> elements = bytes_of(contiguous);
   if (array.layout == linear_layout(array.layout.shape)) return upload(array, elements);
   std::vector<std::byte> places(array.bytes());
@@ -245,8 +245,9 @@ void copy_from(const PyArray& array, const py::array& source) {
 }
 
 py::array to_numpy(const PyArray& array) {
-  py::array result(numpy_dtype(array.type), array.layout.shape);
+  py::array result(numpy_dtype(array.type), array.shape);
   wait_for(*open_device(array.device));
+  if (result.size() == 0) return result;
   const std::span<std::byte> elements = bytes_of(result);
   if (array.layout == linear_layout(array.layout.shape)) {
     download(array, elements);
@@ -291,10 +292,15 @@ py::array copy_to_numpy(const PyArray& array) {
                                              : elements;
 }
 
-PyArray make_array(const PyDevice& device, Type type, const Layout& layout) {
+Shape shape_in_memory(Shape shape) {
+  for (int64_t& extent : shape) extent = std::max<int64_t>(extent, 1);
+  return shape;
+}
+
+PyArray make_array(const PyDevice& device, Type type, const Shape& shape, const Layout& layout) {
   StorageScope scope;
   if (layout.object == MemoryObject::Image2d) scope.texture = TextureRule::Activation;
-  return placed_array({device, type, layout, scope, {}}, {});
+  return placed_array({device, type, shape, layout, scope, {}}, {});
 }
 
 uint64_t PyArray::bytes() const {
@@ -315,8 +321,7 @@ asynchronous; what reads or writes its values on the host waits for them.
       .def("_assign", &copy_from, py::arg("source"),
            "Copies a NumPy array of the same shape and dtype; for bfloat16 its bits, as uint16.")
       .def_property_readonly(
-          "shape", [](const PyArray& a) { return py::tuple(py::cast(a.layout.shape)); },
-          "The extents.")
+          "shape", [](const PyArray& a) { return py::tuple(py::cast(a.shape)); }, "The extents.")
       .def_property_readonly(
           "dtype", [](const PyArray& a) { return to_string(a.type); },
           "The type of an element, such as ``\"float32\"``.")
@@ -331,8 +336,7 @@ asynchronous; what reads or writes its values on the host waits for them.
           "The memory scope: ``\"global\"`` or that of a texture.")
       .def("__repr__", [](const PyArray& a) {
         std::string shape;
-        for (const int64_t n : a.layout.shape)
-          shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
+        for (const int64_t n : a.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", n);
         return fmt::format("NDArray(({}), {}, {}, {})", shape, to_string(a.type),
                            to_string(a.device), to_string(a.scope));
       });

@@ -19,7 +19,8 @@ namespace texloom::python {
 struct PyArray {
   PyDevice device;
   ir::Type type;
-  ir::Layout layout;
+  ir::Shape shape;    // as the caller gave it
+  ir::Layout layout;  // of the memory: an extent of 0 counts as 1, so that there always is memory
   ir::StorageScope scope;
   hal::Binding binding;
 
@@ -39,9 +40,14 @@ void copy_from_numpy(const PyArray& array, const py::array& source);
 // numpy_has_bfloat16().
 py::array copy_to_numpy(const PyArray& array);
 
-// A new array in this layout, with undefined values. A texture array gets an image of its own and
-// begins at the image's corner. Its scope is "texture", the name for textures with a given layout.
-PyArray make_array(const PyDevice& device, ir::Type type, const ir::Layout& layout);
+// The shape with 1 instead of 0: that of the memory of an array.
+ir::Shape shape_in_memory(ir::Shape shape);
+
+// A new array of this shape, with undefined values; `layout` is that of shape_in_memory(shape). A
+// texture array gets an image of its own and begins at the image's corner. Its scope is "texture",
+// the name for textures with a given layout.
+PyArray make_array(const PyDevice& device, ir::Type type, const ir::Shape& shape,
+                   const ir::Layout& layout);
 
 std::string shape_text(const std::vector<int64_t>& shape);  // as Python's tuples: "(8, 4)", "(8,)"
 

@@ -141,6 +141,23 @@ std::vector<const PyArray*> arrays_of(const OperatorInfo& info, const py::tuple&
   return arrays;
 }
 
+// Whether all arrays that the operator writes are empty. The operator then does not run: its
+// kernels and functions expect elements. Fails with WrongShape if only others are empty.
+bool writes_nothing(const OperatorInfo& info, const std::vector<const PyArray*>& arrays) {
+  const PyArray* empty = nullptr;
+  bool writes = false;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const bool is_empty = std::ranges::count(arrays[i]->shape, 0) > 0;
+    if (is_empty) empty = arrays[i];
+    writes = writes || (!is_empty && info.arguments[i].access != hal::Access::Read);
+  }
+  if (empty != nullptr && writes)
+    fail(user_location(), Code::WrongShape, "compute the result for empty arrays yourself",
+         "operator \"{}\" writes elements, but is given an empty array of shape {}", info.name,
+         shape_text(empty->shape));
+  return empty != nullptr;
+}
+
 // The key of prepared calls: calls with equal keys can use the same prepared kernels.
 std::string key_of(const std::vector<const PyArray*>& arrays,
                    const std::vector<runtime::Attribute>& attributes, bool check_writes) {
@@ -171,6 +188,7 @@ Status submit(PyOperator& op, const std::string& key, const runtime::LaunchPlan&
 void run(PyOperator& op, const py::tuple& given, const py::dict& attributes, bool check_writes) {
   const OperatorInfo& info = op.op->info();
   const std::vector<const PyArray*> arrays = arrays_of(info, given);
+  if (writes_nothing(info, arrays)) return;
   const std::vector<runtime::Attribute> values = attributes_of(attributes);
   const runtime::LaunchPlan plan = plan_of(info, arrays, values);
   const std::string key = key_of(arrays, values, check_writes);

@@ -56,7 +56,7 @@ Expr extent_with_lanes(const BufferNode& texture, size_t axis) {
 arith::Ranges ranges_of_symbols(const Exprs& extents) {
   arith::Ranges ranges;
   for (const Expr& extent : extents) {
-    if (int_value(extent) == nullptr) ranges.assume(extent >= make_int(1, extent->type));
+    if (int_value(extent) == nullptr) ranges.assume(extent >= make_int(0, extent->type));
   }
   return ranges;
 }

@@ -19,7 +19,7 @@ Expr row_count(const BufferNode& texture);
 Expr col_count(const BufferNode& texture);
 Expr extent_with_lanes(const BufferNode& texture, size_t axis);
 
-// The ranges of the symbols in these extents of arrays. Every extent of an array is at least 1.
+// The ranges of the symbols in these extents of arrays. Every extent of an array is 0 or more.
 arith::Ranges ranges_of_symbols(const Exprs& extents);
 arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params);
 // The ranges of a kernel's scalar parameters: symbols and variables of the plan's loops.

@@ -153,6 +153,8 @@ class Builder {
 
   // Builds a loop with double-buffered stages: each iteration computes the values of the next
   // iteration, into the buffer that it does not read itself. The last iteration follows the loop.
+  // If the loop may have no iteration, the last one stays inside, with a condition around what it
+  // would compute ahead: barriers between iterations are then in a loop, not in a branch.
   Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
     const LeafLoop& loop = bounds_.of(id).loops[position];
     for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);
@@ -163,7 +165,16 @@ class Builder {
     const auto at = [&](const Stmt& s, const Expr& iteration) {
       return substitute(s, {{loop.var, iteration}});
     };
-    check_runs(id, loop);
+    const auto allocated_around = [&](Stmt whole) {
+      for (const StageId each : doubled) whole = allocated(each, std::move(whole));
+      return whole;
+    };
+    const Expr runs = loop.end >= make_int(1);
+    if (!arith::prove(runs, bounds_.ranges)) {
+      const Stmt ahead = make_if(loop.var + 1 < loop.end, at(produce, loop.var + 1));
+      return allocated_around(make_seq({make_if(runs, at(produce, make_int(0))),
+                                        loops_.around(id, loop, make_seq({ahead, consume}))}));
+    }
     LeafLoop all_but_last = loop;
     all_but_last.end = arith::simplify(loop.end - 1, bounds_.ranges);
     Stmts statements{at(produce, make_int(0))};
@@ -172,17 +183,7 @@ class Builder {
           loops_.around(id, all_but_last, make_seq({at(produce, loop.var + 1), consume})));
     }
     statements.push_back(at(consume, all_but_last.end));
-    Stmt whole = make_seq(std::move(statements));
-    for (const StageId each : doubled) whole = allocated(each, std::move(whole));
-    return whole;
-  }
-
-  void check_runs(StageId id, const LeafLoop& loop) const {
-    if (arith::prove(loop.extent >= make_int(1), bounds_.ranges)) return;
-    fail(loop.axis->location, Code::BadDoubleBuffer, "leave double_buffer out",
-         "the loop '{}' of '{}' may have no iteration, but double_buffer fills the first buffer "
-         "before the loop",
-         loop.axis->name(), s_.stage(id).name());
+    return allocated_around(make_seq(std::move(statements)));
   }
 
   // The element that the stage stores at this point of its loops.

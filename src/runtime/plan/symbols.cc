@@ -112,8 +112,8 @@ class Binder {
         return invalid_argument("{} is {}, expected {}{}", place(i, axis), (*shapes_[i])[axis], is,
                                 expected);
       }
-      if (expected < 1)
-        return invalid_argument("{} is {}, expected at least 1", place(i, axis), expected);
+      if (expected < 0)
+        return invalid_argument("{} is {}, expected at least 0", place(i, axis), expected);
     }
     return {};
   }

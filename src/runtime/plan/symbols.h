@@ -19,7 +19,7 @@ using Shape = std::vector<std::int64_t>;
 // extent whose expression has a single unknown symbol, in sums, differences or products with known
 // values, determines that symbol. All extents are then compared with those of the arrays.
 // InvalidArgument names the argument, the axis and the expected value: a wrong rank or extent, an
-// extent below 1, a symbol that no extent determines or that exceeds 2^30, or a condition of the
+// extent below 0, a symbol that no extent determines or that exceeds 2^30, or a condition of the
 // plan that does not hold.
 Result<std::vector<std::int64_t>> bind_symbols(const LaunchPlan& plan,
                                                std::span<const Shape> shapes,

@@ -5,7 +5,7 @@
 
 namespace texloom::schedule {
 
-// The extents of all inputs and outputs. Each extent is at least 1 and may contain symbols.
+// The extents of all inputs and outputs. Each extent is 0 or more and may contain symbols.
 ir::Exprs array_extents(const Schedule& schedule);
 
 }  // namespace texloom::schedule

@@ -71,8 +71,8 @@ def empty_reduction_axis() -> None:
 
 
 @case("TL1001")
-def array_with_an_extent_of_zero() -> None:
-    tvm.nd.empty((4, 0))  # wrong
+def array_with_a_negative_extent() -> None:
+    tvm.nd.empty((4, -1))  # wrong
 
 
 @case("TL1001")

@@ -78,7 +78,9 @@ TEST(BindSymbols, NamesTheAxisThatDisagrees) {
   EXPECT_EQ(bound(plan, {{3, 4}, {8, 1}}), "axis 0 of argument 1 \"B\" is 8, expected n * 2 = 6");
   EXPECT_EQ(bound(plan, {{3, 4}, {6}}), "argument 1 \"B\" has 2 axes, but the array has 1");
   EXPECT_EQ(bound(plan, {{3, 4}}), "the program takes 2 arguments, got 1");
-  EXPECT_EQ(bound(plan, {{0, 4}, {0, 1}}), "axis 0 of argument 0 \"A\" is 0, expected at least 1");
+  EXPECT_EQ(bound(plan, {{0, 4}, {0, 1}}), "0 1");
+  EXPECT_EQ(bound(plan_of({{of(Size::Op::Sub, n(), 3)}}), {{-1}}),
+            "axis 0 of argument 0 \"A\" is -1, expected at least 0");
   EXPECT_EQ(bound(plan_of({{of(Size::Op::Mul, n(), 8), m()}}), {{12, 1}}),
             "axis 0 of argument 0 \"A\" is 12, expected n * 8");
 }
@@ -91,8 +93,8 @@ TEST(CompleteShapes, FollowFromTheShapesThatAreGiven) {
   EXPECT_EQ(*shapes, (std::vector<Shape>{{5, 4}, {7, 3}}));
   EXPECT_EQ(complete_shapes(plan, given, {}).status().message(),
             "no argument's shape determines \"m\"");
-  EXPECT_EQ(complete_shapes(plan, given, {{}, -5}).status().message(),
-            "axis 0 of argument 1 \"B\" is 0, expected at least 1");
+  EXPECT_EQ(complete_shapes(plan, given, {{}, -6}).status().message(),
+            "axis 0 of argument 1 \"B\" is -1, expected at least 0");
   EXPECT_EQ(complete_shapes(plan, std::vector<std::optional<Shape>>{Shape{5, 3}, {}}, {{}, 2})
                 .status()
                 .message(),
