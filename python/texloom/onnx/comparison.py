@@ -16,6 +16,8 @@ import onnx
 import onnx.reference
 from numpy.typing import NDArray
 
+from .initializers import array_of, initializers
+
 Arrays = Mapping[str, NDArray[Any]]
 Peer = Callable[[onnx.ModelProto, Arrays], list[NDArray[Any]]]
 """Runs a model of one node and returns its outputs, in the order of the model."""
@@ -149,7 +151,7 @@ def _free_names(node: onnx.NodeProto) -> list[str]:
     names = [name for name in node.input if name]
     for attribute in node.attribute:
         if attribute.HasField("g"):
-            own = {each.name for each in (*attribute.g.input, *attribute.g.initializer)}
+            own = {each.name for each in attribute.g.input} | initializers(attribute.g).keys()
             own.update(name for inner in attribute.g.node for name in inner.output)
             inside = [n for inner in attribute.g.node for n in _free_names(inner)]
             inside += [each.name for each in attribute.g.output]
@@ -322,7 +324,7 @@ def compare_nodes(
     rounded : container of str
         The outputs of nodes whose `values` were rounded to float16.
     """
-    known = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
+    known = {name: array_of(each) for name, each in initializers(model.graph).items()}
     known.update(values)
     for node in model.graph.node:
         name = name_of(node)

@@ -33,6 +33,7 @@ from .emission import Emission
 from .empty_outputs import empty_outputs
 from .function_bodies import function_body, has_body, nodes_of_call
 from .inference import ShapeInference
+from .initializers import array_of, as_stored, initializers
 from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
@@ -49,7 +50,7 @@ from .nodes import (
     refuse_model,
     refuse_nodes,
 )
-from .nodes.types import STORED, check_size, dtype_name, dtype_of, open_shape, static_shape
+from .nodes.types import STORED, check_size, dtype_of, open_shape, static_shape
 from .schemas import NodeChecks
 from .scope import Scope
 from .seeds import Streams
@@ -141,14 +142,14 @@ class Importer(Emission):
         self.outputs = [self._made(self._output(scope, each.name)) for each in graph.output]
 
     def _bind_inputs(self, graph: onnx.GraphProto, scope: Scope) -> None:
-        for initializer in graph.initializer:
-            scope[initializer.name] = constant(_array_of(initializer))
-        initialized = {each.name for each in graph.initializer}
+        initialized = initializers(graph)
+        for name in initialized.keys() - self._given.keys():
+            scope[name] = constant(array_of(initialized[name]))
         for each in graph.input:
-            if each.name in initialized:
-                continue
             if each.name in self._given:
-                scope[each.name] = constant(self._given[each.name])
+                scope[each.name] = constant(as_stored(self._given[each.name], each))
+                continue
+            if each.name in initialized:
                 continue
             given = self._shapes.get(each.name)
             if given is not None:
@@ -349,8 +350,8 @@ class Importer(Emission):
     ) -> list[Value]:
         """Convert a graph among the attributes of a node."""
         inner = Scope(outer.versions, outer)
-        for initializer in graph.initializer:
-            inner[initializer.name] = constant(_array_of(initializer))
+        for name, each in initializers(graph).items():
+            inner[name] = constant(array_of(each))
         for each, value in zip(graph.input, inputs, strict=True):
             inner[each.name] = value
         self._convert_nodes(graph.node, inner)
@@ -467,17 +468,6 @@ def _open_extents(inputs: Sequence[Value | None]) -> list[str]:
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:
     """Return the canonical name of a domain: ONNX's own domain has two names."""
     return "" if each.domain == "ai.onnx" else str(each.domain)
-
-
-def _array_of(initializer: onnx.TensorProto) -> NDArray[Any]:
-    try:
-        return onnx.numpy_helper.to_array(initializer)
-    except Exception as error:
-        refuse_model(
-            f"the values of the constant {initializer.name!r}, "
-            f"{dtype_name(initializer.data_type)}, cannot be read: {error}",
-            "export the model again",
-        )
 
 
 __all__ = ["Importer"]

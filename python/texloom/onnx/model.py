@@ -26,6 +26,8 @@ from .seeds import with_seed
 from .signature import Signature
 from .specializer import Specializer
 
+_MOST_DEFAULTS = 8  # models for values that replaced defaults; each has a copy of the weights
+
 
 class Model:
     """An ONNX model, compiled for the shapes of its inputs.
@@ -103,8 +105,8 @@ class Model:
             model = with_seed(model, seed)
         every, self._defaults = Signature.of_model(model)
         replaced, values = self._split(values or {})
-        self._model = _with_initializers(model, replaced) if replaced else model
-        self._values = {n: every.checked(n, array) for n, array in values.items()}
+        self._model = model
+        self._values = replaced | {n: every.checked(n, array) for n, array in values.items()}
         self._given_shapes = shapes
         self._by_defaults: dict[Any, Model] = {}
         self.signature = every.without(self._values)
@@ -149,7 +151,8 @@ class Model:
         ----------
         inputs : mapping of str to array
             An array for each input, by name. An input with an initializer in the model may be left
-            out. The model is compiled for each new value that is given for such an input.
+            out. The model is compiled for each new value of such an input, and keeps what it
+            compiled for the last eight.
         device : Device or str, optional
             By default the first device of the target's kind, as ``texloom.opencl(0)``. The first
             run on a device compiles the kernels there.
@@ -195,12 +198,16 @@ class Model:
     def _with_defaults(self, arrays: Mapping[str, NDArray[Any]]) -> Model:
         """Return the model with these values in place of initializers."""
         key = tuple(sorted((name, array.shape, array.tobytes()) for name, array in arrays.items()))
-        if key not in self._by_defaults:
+        made = self._by_defaults.pop(key, None)
+        if made is None:
             values = {**self._values, **arrays}
-            self._by_defaults[key] = Model(
+            made = Model(
                 self._model, shapes=self._given_shapes, values=values, **vars(self._options)
             )
-        return self._by_defaults[key]
+        self._by_defaults[key] = made  # the last one used comes last
+        if len(self._by_defaults) > _MOST_DEFAULTS:
+            del self._by_defaults[next(iter(self._by_defaults))]
+        return made
 
     @property
     def summary(self) -> dict[str, Any] | None:
@@ -295,22 +302,6 @@ class Model:
         for each in compiled:
             lines += ["", str(each)]
         return "\n".join(lines)
-
-
-def _with_initializers(
-    model: onnx.ModelProto, arrays: Mapping[str, NDArray[Any]]
-) -> onnx.ModelProto:
-    """Return the model with these values of initializers."""
-    made = onnx.ModelProto()
-    made.CopyFrom(model)
-    for kinds in (made.graph.initializer, made.graph.sparse_initializer):
-        for number in reversed(range(len(kinds))):
-            each = kinds[number]
-            if (each.values if hasattr(each, "values") else each).name in arrays:
-                del kinds[number]
-    for name, array in arrays.items():
-        made.graph.initializer.append(onnx.numpy_helper.from_array(array, name))
-    return made
 
 
 def _extents(value: onnx.ValueInfoProto) -> tuple[int | str, ...]:

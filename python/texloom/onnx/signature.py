@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import refuse
 from ..graph.checks import checked_extents
+from .initializers import initializers
 from .nodes.types import STORED, dtype_of, numpy_dtype, shape_of
 from .nodes.values import array_of_stored
 
@@ -34,8 +35,7 @@ class Signature:
     @staticmethod
     def of_model(model: onnx.ModelProto) -> tuple[Signature, Signature]:
         """Return the inputs that every run needs, and those that have a default."""
-        initialized = {each.name for each in model.graph.initializer}
-        initialized |= {each.values.name for each in model.graph.sparse_initializer}
+        initialized = initializers(model.graph)
         required = [each for each in model.graph.input if each.name not in initialized]
         return Signature(required), Signature(
             each for each in model.graph.input if each.name in initialized
