@@ -11,12 +11,22 @@ from numpy.typing import NDArray
 from ..errors import TVMError, with_note
 from .compile_options import CompileOptions
 from .network import Imports
-from .nodes import NOT_SUPPORTED, NeedsValues, Unsupported, refuse_model, refuse_nodes
+from .nodes import (
+    NOT_SUPPORTED,
+    NeedsValues,
+    Refusal,
+    Unsupported,
+    refuse_model,
+    refuse_nodes,
+)
 from .nodes.types import refuse_open, shape_of
 from .specialization import Specialization
 
 Shapes = Mapping[str, Sequence[Any]]
 Values = Mapping[str, NDArray[Any]]
+
+_UNSUPPORTED_TYPE = "TL4005"
+_SOME_EXTENT = 64  # for all open extents, to find nodes that no extents make valid
 
 
 class Specializer:
@@ -194,15 +204,41 @@ class Specializer:
         return None
 
     def _refuse_open(self, why: Unsupported) -> NoReturn:
-        """Refuse: list unsupported nodes if there are any, else the extents that must be given."""
-        if any(each.reason == NOT_SUPPORTED for each in why.refusals):
-            refuse_nodes(sorted(why.refusals, key=lambda each: each.reason != NOT_SUPPORTED))
+        """Refuse: what numbers for extents would not cure comes first, if there is anything."""
+        if why.code == _UNSUPPORTED_TYPE:
+            raise why
+        numbers = self._refused_for_numbers()
+        cured = {
+            each: each.reason != NOT_SUPPORTED and each not in numbers for each in why.refusals
+        }
+        if not all(cured.values()):
+            refuse_nodes(sorted(why.refusals, key=cured.__getitem__))
         try:
             refuse_open(self._open_inputs)
         except Unsupported as error:
             error.refusals = why.refusals
-            first = why.diagnostics[0].message if why.diagnostics else str(why)
-            raise with_note(error, f"these extents have to be known: {first}") from None
+            first, *_ = why.diagnostics or [None]
+            said = first.message if first is not None else str(why)
+            with_note(error, f"these extents have to be known: {said}")
+            for each in first.notes if first is not None else ():
+                with_note(error, each)
+            raise error from None
+
+    def _refused_for_numbers(self) -> frozenset[Refusal]:
+        """Return the nodes that are refused for the same reasons if all extents are numbers."""
+        opened = {each.name: shape_of(each) for each in self._open_inputs}
+        numbers = {
+            name: [each if isinstance(each, int) else _SOME_EXTENT for each in shape]
+            for name, shape in {**opened, **self._open_shapes}.items()
+            if shape is not None
+        }
+        try:
+            self._imports.network({**self._shapes, **numbers}, {})
+        except Unsupported as error:
+            return frozenset(error.refusals)
+        except (NeedsValues, TVMError):
+            pass
+        return frozenset()
 
     @staticmethod
     def _refuse_values(needs: NeedsValues) -> NoReturn:

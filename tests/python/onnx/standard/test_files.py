@@ -39,13 +39,25 @@ def test_external_data_that_was_cut_off(tmp_path, size):
     assert "m.bin has" in caught.value.diagnostics[0].message
 
 
-def test_what_no_sizes_cure_is_said_first(tmp_path):
-    """An unsupported operator is reported before open sizes, which the user could fix."""
-    node = helper.make_node("Blur", ["x"], ["y"], domain="my.filters", size=3)
-    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n", 4]) for name in "xy"]
-    graph = helper.make_graph([node], "g", values[:1], values[1:])
-    domains = [helper.make_opsetid("", 17), helper.make_opsetid("my.filters", 1)]
-    model = helper.make_model(graph, opset_imports=domains, ir_version=9)
+OPEN = """<ir_version: 9, opset_import: ["" : 11, "my.filters" : 1]>
+    g (TYPE[1, 1, n] x) => (y) { NODES }"""
+UNCURED = {
+    "an operator": ("float", "y = my.filters.Blur(x)", "the operator is not supported"),
+    "an attribute": (
+        "float",
+        "y = AveragePool<kernel_shape = [2], dilations = [1]>(x)",
+        "'dilations', which the operator does not have",
+    ),
+    "a type of sizes": ("float", "s = Shape(x) y = Min(s, s)", "its input 0 is int64, but"),
+    "a type of the target": ("double", "y = Relu(x)", "is in float64, which the target"),
+}
+
+
+@pytest.mark.parametrize("name", UNCURED)
+def test_what_no_sizes_cure_is_said_first(tmp_path, name):
+    """What is wrong for all sizes is reported before open sizes, which the user could fix."""
+    kind, nodes, why = UNCURED[name]
+    model = onnx.parser.parse_model(OPEN.replace("TYPE", kind).replace("NODES", nodes))
     with pytest.raises(TVMError) as caught:
-        texloom.compile(model).save(tmp_path / "m.tlp")
-    assert "the operator is not supported" in caught.value.diagnostics[0].message
+        texloom.compile(model, "metal -device=m1").save(tmp_path / "m.tlp")
+    assert why in caught.value.diagnostics[0].message
