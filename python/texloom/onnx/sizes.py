@@ -117,6 +117,7 @@ _FRACTIONAL: Mapping[str, Callable[..., Any]] = {  # functions that accept fract
 }
 _MOVEMENT = ("Cast", "Concat", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Transpose")
 _MOVEMENT += ("Unsqueeze",)
+_TAKE_ALL = (*_BINARY, "Div", "Where", "Concat")  # operators without optional inputs
 _MOST_PARTS = 4096  # the largest denominator of a constant
 _REDUCTIONS: Mapping[str, Callable[[Sequence[Any]], Any]] = {
     "ReduceProd": product,
@@ -146,6 +147,8 @@ def computed_sizes(
         given is not None and array is None for given, array in zip(inputs, arrays, strict=True)
     ):
         return None
+    if any(each is None for each in (arrays if op in _TAKE_ALL else arrays[:1])):
+        return None  # the node lacks an input: its converter refuses it
     is_float = dtype.startswith("float")
     if op == "Cast":
         dtype = dtype_name(attributes["to"])
@@ -186,7 +189,7 @@ def _computed(
     if op == "Where":
         return np.where(x.astype(bool), *arrays[1:])  # type: ignore[union-attr, arg-type]
     if op == "Concat":
-        return np.concatenate([each for each in arrays if each is not None], attributes["axis"])
+        return np.concatenate(arrays, attributes["axis"])  # type: ignore[arg-type]
     assert x is not None
     if op in _REDUCTIONS:
         return _reduced(op, x, arrays, attributes)
@@ -211,7 +214,7 @@ def _moved(
     if op == "Unsqueeze":
         return np.expand_dims(x, _axes(arrays, attributes) or ())
     if op == "Reshape":
-        return x.reshape(_ints(arrays[1]))
+        return x.reshape(_list(arrays[1]))
     if op == "Transpose":
         return x.transpose(attributes.get("perm"))
     if op == "Slice":
@@ -234,7 +237,7 @@ def _sliced(
 ) -> Sizes | None:
     given = [attributes.get("starts"), attributes.get("ends"), attributes.get("axes"), None]
     parts = [
-        _ints(arrays[i + 1]) if i + 1 < len(arrays) and arrays[i + 1] is not None else given[i]
+        _list(arrays[i + 1]) if i + 1 < len(arrays) and arrays[i + 1] is not None else given[i]
         for i in range(4)
     ]
     starts, ends = parts[0], parts[1]
@@ -258,6 +261,13 @@ def _ints(array: Sizes | None) -> Any:
     if array is None or any(number_of(each) is None for each in array.reshape(-1)):
         raise ValueError
     return array.astype(np.int64).tolist()
+
+
+def _list(array: Sizes | None) -> Any:
+    """Return the elements of an array of one axis, which must be numbers."""
+    if array is not None and array.ndim != 1:
+        raise ValueError
+    return _ints(array)
 
 
 def _objects(value: Value) -> Sizes | None:

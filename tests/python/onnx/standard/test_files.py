@@ -49,6 +49,8 @@ UNCURED = {
         "'dilations', which the operator does not have",
     ),
     "a type of sizes": ("float", "s = Shape(x) y = Min(s, s)", "its input 0 is int64, but"),
+    "no input of sizes": ("float", 's = Shape(x) y = Add("", s)', "its input 0 is missing"),
+    "no input": ("float", 's = Shape(x) y = Resize("", "", "", s)', "its input 0 is missing"),
     "a type of the target": ("double", "y = Relu(x)", "is in float64, which the target"),
 }
 
