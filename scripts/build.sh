@@ -80,5 +80,11 @@ build_aarch64() { configure aarch64 build/aarch64 && cmake --build build/aarch64
 aarch64_tests() {
   ctest --test-dir build/aarch64 -j "$jobs" --output-on-failure --no-tests=error
 }
+build_microkernels() {
+  configure "$preset_of_build" build && cmake --build build -j "$jobs" --target microkernels
+}
+build_microkernels_for_aarch64() {
+  configure aarch64 build/aarch64 && cmake --build build/aarch64 -j "$jobs" --target microkernels
+}
 build_conformance() { configure "$preset_of_build" build && cmake --build build -j "$jobs" --target conformance_tests; }
 build_bench_hal() { build_release texloom-bench-hal; }

@@ -11,6 +11,10 @@ cxx_tests_of_release() { run_cxx_tests build/release; }
 lit_tests() { "$venv/bin/lit" -sv tests/lit; }
 lit_tests_sanitized() { "$venv/bin/lit" -sv --param build=build/sanitize tests/lit; }
 lit_tests_of_release() { "$venv/bin/lit" -sv --param build=build/release tests/lit; }
+microkernel_tests() {
+  run_cxx_tests build -R '^mmt4d' && "$python" -m pytest tests/python/microkernels
+}
+microkernel_tests_for_aarch64() { run_cxx_tests build/aarch64 -R '^mmt4d'; }
 run_pytest() { "$python" -m pytest -n "$jobs" "$@"; }
 python_tests() { run_pytest -m "not nightly" tests/python; }
 quick_python_tests() {
@@ -28,7 +32,7 @@ read_by_gcc() {
 compiled_for_apple() { "$python" tests/softmetal/check_apple.py --jobs "$jobs"; }
 site() { NO_MKDOCS_2_WARNING=1 "$venv/bin/mkdocs" build --strict; }
 some_mutants() { "$python" tests/mutants.py --count 50; }
-cxx_files() { git ls-files -co --exclude-standard -- '*.cc' '*.mm' '*.h'; }
+cxx_files() { git ls-files -co --exclude-standard -- '*.cc' 'src/*.c' '*.mm' '*.h'; }
 
 lint_quick() {
   local status=0
@@ -159,6 +163,13 @@ plan_part() {
       plan "changing 50 lines at random" some_mutants "see above for the lines that no test checks"
       ;;
   esac
+}
+plan_microkernels() {
+  plan "building them for aarch64" build_microkernels_for_aarch64 "correct the error above"
+  plan "testing them" microkernel_tests \
+    "$one build/src/codegen/llvm/microkernels/mmt4d_test PART_OF_A_NAME"
+  plan "testing those for aarch64 under qemu" microkernel_tests_for_aarch64 \
+    "$one qemu-aarch64 build/aarch64/src/codegen/llvm/microkernels/mmt4d_test PART_OF_A_NAME"
 }
 plan_aarch64() {
   plan "building the runtime for aarch64" build_aarch64 "correct the error above"

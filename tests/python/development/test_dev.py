@@ -13,7 +13,7 @@ import tidy
 ROOT = Path(__file__).parents[3]
 COMMANDS = [
     *"setup build demo check test bench show trace fuzz aarch64 lint format clean".split(),
-    *"conformance metal-report docs".split(),
+    *"conformance metal-report docs microkernels".split(),
 ]
 
 
