@@ -58,6 +58,7 @@ double MMT4D_PEAK(const char* types, int64_t repeats) {
     const int is_i8 = strcmp(types, "i8i8i32") == 0 || strcmp(types, "u8i8i32") == 0;
     const int is_bf16 = strcmp(types, "bf16bf16f32") == 0;
     if (is_i8 || is_bf16) {
+      __asm__ volatile("" ::: "memory");  // GCC: the instruction reads all of it
       _tile_loadconfig(&config);
       _tile_zero(4);
       _tile_zero(5);
