@@ -117,6 +117,23 @@ def expected_quantized(x, scale, zero, dtype):
     return np.clip(np.rint(x / scale).astype("float64") + zero, info.min, info.max).astype(dtype)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+@pytest.mark.parametrize(("scales", "axis"), [((), 1), ((1,), 1), ((3,), 1), ((4,), -1), ((2,), 0)])
+@pytest.mark.parametrize("has_zero", [False, True])
+def test_dequantization_of_large_constants(dtype, scales, axis, has_zero):
+    """Weights are looked up in a table of all numbers, which changes no bit."""
+    generator = np.random.default_rng(5)
+    limits = np.iinfo(dtype)
+    x = generator.integers(limits.min, limits.max + 1, (2, 3, 300, 4)).astype(dtype)
+    inputs = [x, generator.uniform(0.01, 1, scales).astype("float32"), None]
+    if has_zero:
+        inputs[2] = generator.integers(limits.min, limits.max + 1, scales).astype(dtype)
+    known = [i for i, each in enumerate(inputs) if each is not None]
+    folded = run_node("DequantizeLinear", inputs, 21, known=known, axis=axis)
+    given = run_node("DequantizeLinear", inputs, 21, known=known[1:], axis=axis)
+    np.testing.assert_array_equal(folded, given, strict=True)
+
+
 @pytest.mark.parametrize(
     ("dtype", "axis"), [("int8", None), ("uint8", 0), ("int16", -1), ("uint16", 1)]
 )
