@@ -108,6 +108,7 @@ INTERNAL = (
     "texloom.devices.absent",
     "texloom.devices.attributes",
     "texloom.devices.lookup",
+    "texloom.devices.shared",
     "texloom.dtypes",
     "texloom.functions",
     "texloom.functions.files",

@@ -17,6 +17,7 @@ from .compilation import compile
 from .devices import attributes  # noqa: F401 (for its effect)
 from .devices.absent import cpu, cuda, vulkan
 from .devices.lookup import cl, device, devices, metal, opencl
+from .devices.shared import metal_of, opencl_of
 from .errors import InternalError, TexloomWarning, TVMError
 from .functions import methods  # noqa: F401 (for its effect)
 from .measure import evaluator  # noqa: F401 (for its effect)
@@ -58,8 +59,10 @@ __all__ = [
     "lower",
     "lower_texts",
     "metal",
+    "metal_of",
     "nd",
     "opencl",
+    "opencl_of",
     "parse",
     "program",
     "register_func",

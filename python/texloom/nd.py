@@ -17,6 +17,7 @@ from .checks.checked_calls import check_calls, check_methods
 from .devices.absent import AbsentDevice, cpu, cuda, vulkan
 from .devices.absent import refuse as refuse_device
 from .devices.lookup import cl, device, metal, opencl
+from .devices.shared import handle
 from .dtypes import DType
 from .errors import MisuseError, refuse
 from .target import Target, resolve_for_arrays
@@ -121,6 +122,63 @@ def array(
     dtype = values.dtype if isinstance(values, NDArray) else values.dtype.newbyteorder("=").name
     return empty(values.shape, dtype, device, mem_scope, target=target, layout=layout).copyfrom(
         values
+    )
+
+
+def wrap(
+    memory: Any,
+    shape: int | Sequence[int],
+    dtype: DType = "float32",
+    *,
+    device: Device,
+    mem_scope: str | None = None,
+    target: str | Target | None = None,
+    offset: int = 0,
+    origin: tuple[int, int] = (0, 0),
+    layout: str = "",
+) -> NDArray:
+    """Return an array whose memory is an application's own, without a copy.
+
+    The array retains the memory. Its elements are in the place that the scope and the layout give
+    them, row-major in a buffer; padding, which some layouts have, must be zero.
+
+    Parameters
+    ----------
+    memory : pyopencl.Buffer, pyopencl.Image or int
+        The memory, or the address of a valid ``cl_mem`` of the device's context, or of an
+        ``id<MTLBuffer>`` or ``id<MTLTexture>`` of its ``MTLDevice``.
+    shape, dtype, mem_scope, target, layout
+        As for :func:`empty`.
+    device : Device
+        The device of ``texloom.opencl_of`` or ``texloom.metal_of``.
+    offset : int
+        The byte of the buffer at which the array begins, a multiple of the device's alignment.
+    origin : (int, int)
+        The place of the array in the image, x and y in texels.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for memory that the device cannot use or an offset that is not aligned, TL5003 for
+        memory that is too small or an image of another format, and those of :func:`empty`.
+    """
+    on = _device(device)
+    if isinstance(on, AbsentDevice):
+        refuse(
+            _KIND,
+            f"memory of an application cannot be an array of {on}",
+            "give the device that texloom.opencl_of or texloom.metal_of returned",
+        )
+    return _core.wrap(
+        handle("memory", memory),
+        extents(shape),
+        dtype,
+        on,
+        mem_scope or "",
+        resolve_for_arrays(target),
+        offset,
+        texels("origin", origin, least=0),
+        layout,
     )
 
 
@@ -307,6 +365,7 @@ __all__ = [
     "metal",
     "opencl",
     "vulkan",
+    "wrap",
 ]
 check_calls(globals())
 check_methods(NDArray)

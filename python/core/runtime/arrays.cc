@@ -220,6 +220,60 @@ PyArray empty(const Shape& shape, const py::object& dtype, const PyDevice& devic
                       placement);
 }
 
+// The application's memory as the memory of the array.
+hal::Binding wrapped(hal::Device& device, const PyArray& array, void* memory, uint64_t offset,
+                     hal::Offset2D origin) {
+  const SourceLocation where = user_location();
+  if (array.layout.object == MemoryObject::Buffer) {
+    const auto buffer = device.allocator()->wrap_buffer(memory);
+    throw_if_unfit(buffer.status());
+    if (!hal::range_fits(offset, array.bytes(), (*buffer)->bytes()))
+      fail(where, Code::WrongShape, "give the memory's own shape and dtype, or a larger memory",
+           "an array of {} bytes at byte {} does not fit memory of {} bytes", array.bytes(), offset,
+           (*buffer)->bytes());
+    const uint64_t step = device.info().limits.buffer_offset_alignment;
+    if (((*buffer)->base_offset() + offset) % step != 0)
+      fail(where, Code::BadArgument, fmt::format("begin at a multiple of {} bytes", step),
+           "an array cannot begin at byte {} of the memory: the device's kernels need a multiple "
+           "of {}",
+           (*buffer)->base_offset() + offset, step);
+    return hal::BufferBinding{*buffer, offset};
+  }
+  const auto texture = device.allocator()->wrap_texture(memory);
+  throw_if_unfit(texture.status());
+  const hal::TexelFormat format = compile::texel_format(array.type);
+  if ((*texture)->format() != format)
+    fail(where, Code::WrongShape, "give the dtype of the image's channels",
+         "an array of {} has texels {}, but the image has {}", to_string(array.type),
+         hal::to_string(format), hal::to_string((*texture)->format()));
+  const hal::Extent2D own{static_cast<uint32_t>(array.layout.col_count()),
+                          static_cast<uint32_t>(array.layout.row_count())};
+  if (!hal::region_fits(origin, own, (*texture)->extent()))
+    fail(where, Code::WrongShape, "give a larger image or a smaller origin",
+         "an array of {} at {} does not fit an image of {}", hal::to_string(own),
+         hal::to_string(origin), hal::to_string((*texture)->extent()));
+  return hal::TextureBinding{*texture, origin};
+}
+
+PyArray wrap_memory(std::uintptr_t memory, const Shape& shape, const py::object& dtype,
+                    const PyDevice& device, const std::string& scope, const Target& target,
+                    uint64_t offset, const Pair& origin, const std::string& layout) {
+  const ArrayDesc desc = checked_desc(shape, dtype, scope, target, origin, std::nullopt, layout);
+  if (desc.storage.scope.texture && offset != 0)
+    fail(user_location(), Code::WrongScope, "give the array's place in the image as its origin",
+         "an array in '{}' cannot have an offset", to_string(desc.storage.scope));
+  hal::Device& opened = *open_device(device);
+  PyArray array{device,
+                desc.type,
+                shape,
+                array_layout(shape_in_memory(shape), desc.storage, desc.target, opened.info()),
+                desc.storage.scope,
+                {}};
+  array.binding = wrapped(opened, array, reinterpret_cast<void*>(memory), offset,
+                          {origin.first, origin.second});
+  return array;
+}
+
 void check_source(const PyArray& array, const py::array& source) {
   std::vector<int64_t> shape(source.shape(), source.shape() + source.ndim());
   TL_CHECK(source.dtype().equal(numpy_dtype(array.type)));  // nd.py converts
@@ -341,6 +395,7 @@ asynchronous; what reads or writes its values on the host waits for them.
                            to_string(a.device), to_string(a.scope));
       });
   m.def("empty", &empty);
+  m.def("wrap", &wrap_memory);
   m.def("check_host_array", [](const Shape& shape, const py::object& dtype, const Target& target,
                                const Pair& origin, const std::optional<Pair>& image) {
     checked_desc(shape, dtype, "global", target, origin, image, "");

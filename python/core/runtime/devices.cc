@@ -46,7 +46,8 @@ void bind_devices(py::module_& m) {
   py::module_::import("atexit").attr("register")(py::cpp_function(close_devices));
   py::class_<PyDevice>(m, "Device", R"(A device by driver and number, such as ``texloom.opencl(0)``.
 
-It is opened when it is first used; TL5006 if there is none.
+It is opened when it is first used; TL5006 if there is none. Devices that ``texloom.opencl_of`` and
+``texloom.metal_of`` return are over an application's own objects.
 )")
       .def(py::init([](size_t ordinal) { return PyDevice{.ordinal = ordinal}; }))
       .def(py::init(
@@ -56,7 +57,10 @@ It is opened when it is first used; TL5006 if there is none.
              return py::isinstance<PyDevice>(b) && a == b.cast<const PyDevice&>();
            })
       .def("__hash__",
-           [](const PyDevice& d) { return py::hash(py::make_tuple(d.driver, d.ordinal)); })
+           [](const PyDevice& d) {
+             return py::hash(py::make_tuple(d.driver, d.ordinal,
+                                            reinterpret_cast<std::uintptr_t>(d.shared.get())));
+           })
       .def("__repr__", [](const PyDevice& d) { return to_string(d); })
       .def(
           "sync", [](const PyDevice& d) { wait_for(*open_device(d)); },
@@ -77,6 +81,12 @@ It is opened when it is first used; TL5006 if there is none.
           "memory_statistics", [](const PyDevice& d) { return memory_dict(*open_device(d)); },
           "The current and peak bytes and objects of arrays and programs in each kind of memory, "
           "and the statistics of the workspace pool.");
+  m.def("device_over", [](const std::string& driver, std::uintptr_t context, std::uintptr_t device,
+                          std::uintptr_t queue) {
+    return device_over(driver, {.context = reinterpret_cast<void*>(context),
+                                .device = reinterpret_cast<void*>(device),
+                                .queue = reinterpret_cast<void*>(queue)});
+  });
   m.def("driver_names", driver_names);
   m.def("kernel_cache_folder", hal::binary_cache_folder_of_user,
         "The folder of compiled kernels; \"\" if none are stored.");

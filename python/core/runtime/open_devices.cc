@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -52,6 +53,14 @@ struct OpenDevices {
   std::atomic<pid_t> process = 0;           // the process that created the first driver
   hal::DriverRegistry drivers;
   std::map<PyDevice, std::shared_ptr<hal::Device>> devices;
+  // The devices over an application's objects that were opened; some may be closed.
+  struct Shared {
+    std::string driver;
+    hal::NativeDevice objects;
+    size_t ordinal;
+    std::weak_ptr<hal::Device> device;
+  };
+  std::vector<Shared> shared;
   std::vector<std::weak_ptr<runtime::DeviceProgram>> compiling;  // see explain_waits_for()
   bool interrupted = false;               // Ctrl-C was pressed while work ran; guarded by the GIL
   bool shows_notices = true;              // guarded by the GIL
@@ -119,7 +128,8 @@ std::string help_for(Code code) {
 }  // namespace
 
 std::string to_string(const PyDevice& device) {
-  return fmt::format("{}({})", device.driver, device.ordinal);
+  return fmt::format("{}({}){}", device.driver, device.ordinal,
+                     device.shared == nullptr ? "" : " with shared objects");
 }
 
 std::pair<std::string, std::string> parted_help(const std::string& message) {
@@ -139,6 +149,14 @@ void throw_if_error(const Status& status) {
   const Code code = code_of(status.code());
   const auto [message, help] = parted_help(status.message());
   fail(user_location(), code, help.empty() ? help_for(code) : help, "{}", message);
+}
+
+void throw_if_unfit(const Status& status) {
+  if (status.code() != StatusCode::InvalidArgument) return throw_if_error(status);
+  const auto [message, help] = parted_help(status.message());
+  fail(user_location(), Code::BadArgument,
+       help.empty() ? "pass objects that are alive and belong together, as integers" : help, "{}",
+       message);
 }
 
 std::vector<std::string> driver_names() { return open_devices().drivers.names(); }
@@ -173,10 +191,46 @@ std::shared_ptr<hal::Device> opened(OpenDevices& state, const PyDevice& device,
 const std::shared_ptr<hal::Device>& open_device(const PyDevice& device) {
   OpenDevices& state = open_devices();
   check_process(state);
+  if (device.shared != nullptr) return device.shared;
   const std::lock_guard lock(state.mutex);
   const auto open = state.devices.find(device);
   if (open != state.devices.end()) return open->second;
   return state.devices.emplace(device, opened(state, device, state.profile)).first->second;
+}
+
+namespace {
+
+// Closing a device waits for its work, and host functions in Python need the GIL for it.
+std::shared_ptr<hal::Device> closed_without_lock(std::shared_ptr<hal::Device> opened) {
+  hal::Device* const device = opened.get();
+  return {device, [opened = std::move(opened)](hal::Device*) mutable {
+            if (PyGILState_Check() == 0) return opened.reset();
+            const ReleasedLock released;
+            opened.reset();
+          }};
+}
+
+}  // namespace
+
+PyDevice device_over(const std::string& driver, const hal::NativeDevice& objects) {
+  OpenDevices& state = open_devices();
+  check_process(state);
+  const std::lock_guard lock(state.mutex);
+  std::erase_if(state.shared, [](const auto& each) { return each.device.expired(); });
+  for (const OpenDevices::Shared& each : state.shared) {
+    if (each.driver != driver || each.objects != objects) continue;
+    if (auto device = each.device.lock()) return {driver, each.ordinal, std::move(device)};
+  }
+  const auto found = find_driver(state, driver);
+  throw_if_error(found.status());
+  auto made = (*found)->open_native(objects, {.profile = state.profile});
+  throw_if_unfit(made.status());
+  const std::vector<hal::DeviceInfo>& listed = (*found)->devices();
+  const auto place = std::ranges::find(listed, (*made)->info().id, &hal::DeviceInfo::id);
+  PyDevice device{driver, static_cast<size_t>(place - listed.begin()),
+                  closed_without_lock(*std::move(made))};
+  state.shared.push_back({driver, objects, device.ordinal, device.shared});
+  return device;
 }
 
 void explain_waits_for(const std::shared_ptr<runtime::DeviceProgram>& program) {
@@ -269,6 +323,9 @@ std::vector<std::shared_ptr<hal::Device>> all_open_devices() {
   const std::lock_guard lock(state.mutex);
   std::vector<std::shared_ptr<hal::Device>> open;
   for (const auto& [number, device] : state.devices) open.push_back(device);
+  for (const OpenDevices::Shared& each : state.shared) {
+    if (auto device = each.device.lock()) open.push_back(std::move(device));
+  }
   return open;
 }
 
@@ -316,7 +373,8 @@ void wait_for_open_devices() {
 bool profile_devices(std::shared_ptr<hal::Profile> profile) {
   OpenDevices& state = open_devices();
   const std::lock_guard lock(state.mutex);
-  if (!state.devices.empty()) return false;
+  const auto is_open = [](const auto& each) { return !each.device.expired(); };
+  if (!state.devices.empty() || std::ranges::any_of(state.shared, is_open)) return false;
   state.profile = std::move(profile);
   return true;
 }

@@ -10,6 +10,7 @@
 #include "core/handles.h"
 #include "runtime/executor/device_program.h"
 #include "runtime/hal/device.h"
+#include "runtime/hal/driver.h"
 #include "support/status.h"
 
 namespace texloom::python {
@@ -17,14 +18,16 @@ namespace texloom::python {
 // The driver that computes nothing. Python opens its device only if a user names it.
 inline constexpr const char* kNullDriver = "null";
 
-// A device by driver and number; opened when it is first used.
+// A device by driver and number; opened when it is first used. A device over an application's
+// objects is open, and a device of its own.
 struct PyDevice {
   std::string driver = "opencl";
   size_t ordinal = 0;
+  std::shared_ptr<hal::Device> shared = {};  // null unless it is over an application's objects
 
   auto operator<=>(const PyDevice&) const = default;
 };
-std::string to_string(const PyDevice& device);  // "opencl(0)"
+std::string to_string(const PyDevice& device);  // "opencl(0)", "opencl(0) with shared objects"
 
 // The available drivers: "opencl", "host", "null".
 std::vector<std::string> driver_names();
@@ -33,8 +36,16 @@ std::vector<std::string> driver_names();
 Result<std::vector<hal::DeviceInfo>> device_infos(const std::string& driver);
 
 // Opens a device, or returns it if it is open. Fails with NoDevice if there is no such driver or no
-// device of that number. Devices stay open for the lifetime of the process.
+// device of that number. Devices stay open for the lifetime of the process. The reference is valid
+// as long as `device`.
 const std::shared_ptr<hal::Device>& open_device(const PyDevice& device);
+
+// Opens a device over an application's objects, or returns the one that is open over them. It is
+// closed with its last user. Fails with BadArgument for objects that do not fit.
+PyDevice device_over(const std::string& driver, const hal::NativeDevice& objects);
+
+// Like throw_if_error(), for calls that an application's objects may fail.
+void throw_if_unfit(const Status& status);
 
 // Waits for all work on a device, or on all open devices. Ctrl-C ends the wait, but not the work.
 // A wait of some seconds is explained on stderr.

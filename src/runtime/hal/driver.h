@@ -23,6 +23,7 @@ struct NativeDevice {
   // OpenCL: a cl_command_queue in order. Metal: an id<MTLCommandQueue>. It becomes the device's
   // default queue (Queue has the order of commands). Null: the device creates a queue of its own.
   void* queue = nullptr;
+  bool operator==(const NativeDevice&) const = default;
 };
 
 // Made by the create_driver function in each folder of runtime/drivers, or by a DriverRegistry.

@@ -254,6 +254,22 @@ def test_a_program_in_c(tree, package, tmp_path):
     assert run(tmp_path / "program", tmp_path / "none.tlp").startswith("3: ")
 
 
+def test_a_c_program_that_shares_its_context_and_queue(tree, tmp_path, monkeypatch):
+    """The page's program compiles as strict C11, and its graph runs in its own queue."""
+    page = (ROOT / "docs/embedding.md").read_text()
+    blocks = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
+    (code,) = (block for block in blocks if "clCreateContext" in block)
+    monkeypatch.chdir(tmp_path)
+    list(run_blocks(ROOT / "docs/embedding.md"))
+    Path("main.c").write_text(code)
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
+    run("cc", *strict, "-I", tree / "include", "-c", "main.c", "-o", "main.o")
+    names = ("c_api", "drivers", "runtime", "plan", "support")
+    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
+    run("c++", "main.o", *libraries, "-ldl", "-pthread", "-l:libOpenCL.so.1", "-o", "program")
+    assert run("./program") == "4 6 12 14\n"
+
+
 def test_a_project_without_cpp_is_told_to_name_it(tree, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nproject(program LANGUAGES C)\n"
