@@ -91,6 +91,11 @@ _OPERATORS = {
         "input:T position_ids:L cos_cache:T sin_cache:T",
         "interleaved:int is_packed_batching:int num_heads:int rotary_embedding_dim:int scale:float",
     ),
+    "Attention": (
+        "input:T weights:T bias:T? mask_index:I? past:T? attention_bias:T? past_sequence_length:I?",
+        "do_rotary:int mask_filter_value:float num_heads:int! past_present_share_buffer:int "
+        "qkv_hidden_sizes:ints rotary_embedding_dim:int scale:float unidirectional:int",
+    ),
     "MultiHeadAttention": (
         "query:T key:T? value:T? bias:T? key_padding_mask:I? attention_bias:T? past_key:T? "
         "past_value:T? past_sequence_length:I? cache_indirection:I?",

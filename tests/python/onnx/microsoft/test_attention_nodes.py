@@ -95,6 +95,32 @@ def _multi_head(source):
     return Drawn(inputs, bounds if wants else bounds[:1], attributes, peer_inputs=peers)
 
 
+def _attention(source):
+    """Projections are of order 1: weights are divided by the root of the number of terms."""
+    batch, heads, rows = (source.up_to(3) for _ in range(3))
+    size, depth, width = source.up_to(9), source.of(4, 8), source.of(4, 8)
+    x = source.floats(batch, rows, size)
+    width = source.of(depth, width)
+    columns = heads * (2 * depth + width)
+    weights = (source.floats(size, columns) / np.sqrt(size)).astype(source.dtype)
+    inputs = [x, weights, source.floats(columns), None, None, None]
+    attributes, shift = {"num_heads": heads}, 0
+    if width != depth or source.chance():
+        attributes["qkv_hidden_sizes"] = [heads * depth, heads * depth, heads * width]
+    if source.chance():
+        inputs[3] = _padding(source, batch, rows, rows, can_hide_all=False)
+    if source.chance():
+        inputs[5] = source.floats(source.of(1, batch), source.of(1, heads), rows, rows)
+        shift = greatest(inputs[5])
+    attributes |= {"scale": 0.3} if source.chance() else {}
+    attributes |= {"unidirectional": 1} if source.chance() else {}
+    terms = abs(x.astype("float64")) @ abs(weights.astype("float64"))
+    peak = np.full(depth, greatest(terms) + greatest(inputs[2]))
+    scale = attributes.get("scale", depth**-0.5)
+    bounds = _bounds(source, peak, peak, peak, scale, shift, rows + size, caches=0)
+    return Drawn(inputs, bounds, attributes)
+
+
 def _rotary_tables(source, size, count=20):
     angles = source.generator.uniform(-3, 3, (count, size // 2))
     return [each.astype(source.dtype) for each in (np.cos(angles), np.sin(angles))]
@@ -166,6 +192,7 @@ def _exists(x, lengths):
 
 
 DRAW = {
+    "Attention": _attention,
     "GroupQueryAttention": _group_query,
     "MultiHeadAttention": _multi_head,
     "RotaryEmbedding": _rotary,
@@ -226,6 +253,13 @@ TWO = {"num_heads": 2, "kv_num_heads": 2}
 @pytest.mark.parametrize(
     ("op", "inputs", "attributes", "why"),
     [
+        ("Attention", [X, WIDE[0]], {"num_heads": 3}, "its weights have 32 columns, but num_heads"),
+        (
+            "Attention",
+            [X, np.ones((8, 24), "float32"), None, np.ones(5, "int32")],
+            {"num_heads": 2},
+            "its mask_index has the shape .5,., not one of",
+        ),
         ("MultiHeadAttention", [X, X, X], {"num_heads": 0}, "its num_heads is 0, not a positive"),
         ("MultiHeadAttention", [X], {"num_heads": 2}, "its query has the shape .1, 2, 8.; one"),
         ("MultiHeadAttention", [X, X, X, X[0, 0]], {"num_heads": 2}, "its bias has the shape"),

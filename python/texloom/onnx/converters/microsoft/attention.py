@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +98,43 @@ def multi_head_attention(node: Node) -> list[Value]:
     return [_merged(node, made[0]) if is_split else made[0], *made[1:]]
 
 
+_ATTENTION_REFUSED = {4: "past", 6: "past_sequence_length"}
+_ATTENTION_ONLY = {"do_rotary": (0,), "past_present_share_buffer": (0,)}
+
+
+@converts("Attention", domain=MICROSOFT)
+def attention(node: Node) -> Value:
+    """Project an input to queries, keys and values, and convert attention without a cache."""
+    _check_supported(node, _ATTENTION_REFUSED, _ATTENTION_ONLY)
+    if node.wants(1):
+        node.refuse("its output present is not supported")
+    x, weights, heads = node.input(0), node.input(1), node.attributes["num_heads"]
+    columns = number_of(weights.shape[-1])
+    if x.rank != 3 or weights.rank != 2 or columns is None:
+        node.refuse(
+            f"its input and weights have the shapes {x.shape} and {weights.shape}, not [batch, "
+            "length, size] and a known matrix"
+        )
+    widths = node.attributes.get("qkv_hidden_sizes") or [columns // 3] * 3
+    if heads < 1 or len(widths) != 3 or sum(widths) != columns or any(e % heads for e in widths):
+        node.refuse(
+            f"its weights have {columns} columns, but num_heads is {heads} and qkv_hidden_sizes "
+            f"are {widths}"
+        )
+    made = node.convert("MatMul", [x, weights])
+    if node.has(2):
+        made = node.convert("Add", [made, node.input(2)])
+    firsts = np.cumsum([0, *widths[:-1]]).tolist()
+    parts = [_columns(node, made, f, w) for f, w in zip(firsts, widths, strict=True)]
+    options: dict[str, Any] = {"is_causal": int(bool(node.attributes.get("unidirectional", 0)))}
+    if node.attributes.get("scale", 0.0):
+        options["scale"] = node.attributes["scale"]
+    mask = _mask(node, parts[0], x.shape[1], 3)
+    return node.convert(
+        "Attention", [*parts, mask], q_num_heads=heads, kv_num_heads=heads, **options
+    )
+
+
 def _unpacked(node: Node, heads: int) -> tuple[Value, Value, Value]:
     """Return queries, keys and values, which may be packed into one or two inputs."""
     query = node.input(0)
@@ -157,19 +194,23 @@ def _columns(node: Node, x: Value, first: int, width: int) -> Value:
     return node.convert("Slice", [x, *limits])
 
 
-def _mask(node: Node, query: Value, total: Extent) -> Value | None:
-    """Return what is added to scores: the attention bias, and a number where keys are padding."""
+def _mask(node: Node, query: Value, total: Extent, index: int = 4) -> Value | None:
+    """Return what is added to scores: the attention bias, and a number where keys are padding.
+
+    The input `index` has the numbers of keys, or 0 where keys are padding.
+    """
     bias = node.input(5) if node.has(5) else None
     if bias is not None and bias.rank != 4:
         node.refuse(f"its attention_bias has {bias.rank} axes, not 4")
-    if not node.has(4):
+    if not node.has(index):
         return bias
-    padding, (batch, rows) = node.input(4), query.shape[:2]
+    padding, (batch, rows) = node.input(index), query.shape[:2]
     shapes = {1: (batch,), 2: (batch, total), 3: (batch, rows, total)}
     own = shapes.get(padding.rank, ())
     if len(own) != padding.rank or not all(map(agree, padding.shape, own)):
+        name = "key_padding_mask" if index == 4 else "mask_index"
         node.refuse(
-            f"its key_padding_mask has the shape {padding.shape}, not one of "
+            f"its {name} has the shape {padding.shape}, not one of "
             f"{', '.join(map(str, shapes.values()))}"
         )
     hidden = node.emit_part(
@@ -269,14 +310,21 @@ def group_query_attention(node: Node) -> list[Value]:
     return [_merged(node, node.convert("Attention", inputs, **options)), *present]
 
 
-def _check_group_query(node: Node) -> None:
-    for index, name in _GQA_REFUSED.items():
+def _check_supported(
+    node: Node, refused: Mapping[int, str], only: Mapping[str, tuple[Any, ...]]
+) -> None:
+    """Refuse these inputs, and other values of these attributes."""
+    for index, name in refused.items():
         if node.has(index):
             node.refuse(f"its input {name} is not supported")
-    for name, values in _GQA_ONLY.items():
+    for name, values in only.items():
         given = node.attributes.get(name, values[0])
         if given not in values:
             node.refuse(f"its {name} is {given!r}, but only {values[-1]!r} is supported")
+
+
+def _check_group_query(node: Node) -> None:
+    _check_supported(node, _GQA_REFUSED, _GQA_ONLY)
     if node.has(3) != node.has(4):
         node.refuse("it has only one of past_key and past_value")
     if node.wants(3):
@@ -357,4 +405,4 @@ def _inserted(node: Node, new: Value, past: int, name: str, heads: int, cache: _
     return node.emit_part(name, "cache", ops.inserted, given, heads=heads, length=cache.length)
 
 
-__all__ = ["group_query_attention", "multi_head_attention", "rotary_embedding"]
+__all__ = ["attention", "group_query_attention", "multi_head_attention", "rotary_embedding"]
