@@ -102,7 +102,8 @@ texloom_error* texloom_set_scalar_i64(texloom_executor* executor, uint32_t scala
 texloom_error* texloom_set_scalar_f64(texloom_executor* executor, uint32_t scalar, double value);
 
 /* Sets the shape of an input whose shape depends on the call. Must come before the input's
- * elements. At most 32 axes. */
+ * elements. At most 32 axes. TEXLOOM_INVALID_ARGUMENT for a shape that is not the input's, also in
+ * its fixed extents, and for one without elements. */
 texloom_error* texloom_set_shape(texloom_executor* executor, uint32_t input, const int64_t* extents,
                                  size_t axes);
 /* Copies an array; does not wait. */
@@ -132,7 +133,8 @@ texloom_error* texloom_output_shape(const texloom_executor* executor, uint32_t o
 /* The bytes of an output's array. */
 texloom_error* texloom_output_bytes(const texloom_executor* executor, uint32_t output,
                                     size_t* bytes);
-/* Copies an output of the latest run into an array, when earlier work is complete. */
+/* Copies an output of the latest run into an array, when earlier work is complete.
+ * TEXLOOM_INVALID_ARGUMENT if that run was refused or failed: then there are no values. */
 texloom_error* texloom_get_output(texloom_executor* executor, uint32_t output, void* array,
                                   size_t bytes);
 

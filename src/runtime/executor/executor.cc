@@ -29,6 +29,14 @@ std::string shape_text(const TensorSpec& tensor, std::span<const std::string> sy
   return fmt::format("{}", fmt::join(extents, ", "));
 }
 
+// Whether the fixed extents of the tensor are those of the shape, whose other extents are sizes.
+bool agrees(const TensorSpec& tensor, std::span<const std::int64_t> shape) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 0 || shape[i] != tensor.shape[i].constant().value_or(shape[i])) return false;
+  }
+  return true;
+}
+
 template <class Named>
 Result<std::uint32_t> find(const std::vector<Named>& list, std::string_view kind,
                            std::string_view name) {
@@ -122,10 +130,15 @@ Status Executor::set_shape(std::uint32_t input, std::span<const std::int64_t> sh
   const bool fits = fixed ? std::equal(shape.begin(), shape.end(), tensor.layout.shape.begin(),
                                        tensor.layout.shape.end())
                           : shape.size() == tensor.shape.size();
-  if (!fits || std::any_of(shape.begin(), shape.end(), [](auto extent) { return extent < 0; }))
+  if (!fits || !agrees(tensor, shape))
     return invalid_argument("input \"{}\" has the shape ({}), got ({})",
                             interface_.inputs[input].name,
                             shape_text(tensor, program_->plan().symbols), fmt::join(shape, ", "));
+  if (std::ranges::find(shape, 0) != shape.end())
+    return invalid_argument(
+        "input \"{}\" of the shape ({}) has no elements; help: leave the run out, since what is "
+        "computed along that axis is empty too",
+        interface_.inputs[input].name, fmt::join(shape, ", "));
   if (fixed || (argument->shape && std::equal(shape.begin(), shape.end(), argument->shape->begin(),
                                               argument->shape->end())))
     return {};
@@ -268,6 +281,13 @@ Status Executor::bind_all() {
 
 Status Executor::submit(std::vector<hal::TimelinePoint> waits,
                         std::vector<hal::TimelinePoint> signals) {
+  Status status = submit_checked(std::move(waits), std::move(signals));
+  if (!status.ok()) drop_outputs();
+  return status;
+}
+
+Status Executor::submit_checked(std::vector<hal::TimelinePoint> waits,
+                                std::vector<hal::TimelinePoint> signals) {
   TL_RETURN_IF_ERROR(check_inputs());
   TL_RETURN_IF_ERROR(check_scalars());
   TL_RETURN_IF_ERROR(resolve_sizes());
@@ -286,11 +306,20 @@ void Executor::keep_outputs() {
   for (const GraphPort& port : interface_.outputs)
     outputs_.push_back({arguments_[*port.argument].tensor, bindings_[*port.argument]});
   memory_changed_ = false;
+  has_failed_ = false;
+}
+
+void Executor::drop_outputs() {
+  outputs_.clear();
+  memory_changed_ = true;  // so that the next run keeps its outputs
+  has_failed_ = true;
 }
 
 Status Executor::run() {
   TL_RETURN_IF_ERROR(submit());
-  return queue_->wait_idle();
+  Status status = queue_->wait_idle();
+  if (!status.ok()) drop_outputs();
+  return status;
 }
 
 Status Executor::check_output(std::uint32_t output) const {
@@ -305,15 +334,17 @@ Result<const TensorSpec*> Executor::tensor_of_output(std::uint32_t output) const
   if (!outputs_.empty()) return &outputs_[output].tensor;
   const TensorSpec& tensor = program_->plan().arguments[*interface_.outputs[output].argument];
   if (fixed_shape(tensor)) return &tensor;
-  return invalid_argument("the shape of output \"{}\" is not known before a run",
-                          interface_.outputs[output].name);
+  return invalid_argument("the shape of output \"{}\" is not known {}",
+                          interface_.outputs[output].name,
+                          has_failed_ ? "after a run that failed" : "before a run");
 }
 
 Result<const Executor::Output*> Executor::latest_output(std::uint32_t output) const {
   TL_RETURN_IF_ERROR(check_output(output));
   if (!outputs_.empty()) return &outputs_[output];
-  return invalid_argument("output \"{}\" has no memory before a run",
-                          interface_.outputs[output].name);
+  return invalid_argument(
+      "output \"{}\" has no {}", interface_.outputs[output].name,
+      has_failed_ ? "values, since the latest run failed; help: run again" : "memory before a run");
 }
 
 Result<Shape> Executor::output_shape(std::uint32_t output) const {

@@ -67,7 +67,7 @@ class Executor {
 
   // Sets the shape of an input whose shape depends on the call. For any other input,
   // InvalidArgument unless the shape is the fixed one. Call this before set_input() for the same
-  // input.
+  // input. Shapes without elements are InvalidArgument.
   Status set_shape(std::uint32_t input, std::span<const std::int64_t> shape);
   // Enqueues a copy of a row-major array into memory of the executor, without waiting.
   // InvalidArgument for a wrong number of bytes or an unknown shape.
@@ -91,7 +91,7 @@ class Executor {
                 std::vector<hal::TimelinePoint> signals = {});
 
   // The following functions describe the latest submitted run, even if inputs or memory were set
-  // since, or a later run was refused.
+  // since. After a run that was refused or failed they are InvalidArgument, as before the first.
 
   // The shape of the output, and the bytes of its row-major array. InvalidArgument before the first
   // run if the shape depends on the call.
@@ -126,7 +126,10 @@ class Executor {
   Status check_output(std::uint32_t output) const;
   Result<const TensorSpec*> tensor_of_output(std::uint32_t output) const;
   Result<const Output*> latest_output(std::uint32_t output) const;
+  Status submit_checked(std::vector<hal::TimelinePoint> waits,
+                        std::vector<hal::TimelinePoint> signals);
   void keep_outputs();
+  void drop_outputs();
   bool is_input(std::uint32_t argument) const;
   Status allocate_own(Argument& argument);
   Status resolve_sizes();
@@ -147,6 +150,7 @@ class Executor {
   std::vector<Output> outputs_;         // of the latest run; empty before the first
   bool shapes_changed_ = true;          // since symbols_ were found
   bool memory_changed_ = true;          // memory or its sizes, since the latest run
+  bool has_failed_ = false;             // the latest run
 };
 
 }  // namespace texloom::runtime

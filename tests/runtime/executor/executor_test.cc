@@ -220,9 +220,19 @@ TEST_F(ExecutorTest, SizesThatDependOnTheCall) {
   EXPECT_THAT(executor->run(), refused("input \"in\" was not set"));
   EXPECT_THAT(executor->set_shape(0, std::vector<std::int64_t>{4, 4}),
               refused("input \"in\" has the shape (n), got (4, 4)"));
+  EXPECT_THAT(executor->set_shape(0, std::vector<std::int64_t>{0}),
+              refused("input \"in\" of the shape (0) has no elements; help: "));
+  // Fixed extents of a shape with open ones are checked.
+  LaunchPlan plan = next_plan();
+  plan.arguments[0].shape.push_back(Size(4));
+  const auto rows = make_executor(plan, kInToOut);
+  ASSERT_NE(rows, nullptr);
+  TL_EXPECT_OK(rows->set_shape(0, std::vector<std::int64_t>{2, 4}));
+  EXPECT_THAT(rows->set_shape(0, std::vector<std::int64_t>{2, 5}),
+              refused("input \"in\" has the shape (n, 4), got (2, 5)"));
 }
 
-// The latest run's outputs stay until the next run succeeds, also after new shapes or memory.
+// The latest run's outputs stay until the next run, also after new shapes or memory.
 TEST_F(ExecutorTest, OutputsAreThoseOfTheLatestRun) {
   const auto executor = make_executor(next_plan(), kInToOut);
   ASSERT_NE(executor, nullptr);
@@ -244,14 +254,25 @@ TEST_F(ExecutorTest, OutputsAreThoseOfTheLatestRun) {
   expect_first();
   TL_ASSERT_OK(executor->set_shape(0, std::vector<std::int64_t>{7}));
   TL_ASSERT_OK(executor->set_input(0, bytes(ramp(7, 3))));
-  EXPECT_THAT(executor->run(), refused("argument 1 \"Y\": expected"));
   expect_first();
+  EXPECT_THAT(executor->run(), refused("argument 1 \"Y\": expected"));
+  EXPECT_THAT(executor->output_bytes(0).status(), refused("is not known after a run that failed"));
+  std::vector<float> none(7);
+  EXPECT_THAT(executor->get_output(0, std::as_writable_bytes(std::span(none))),
+              refused("output \"out\" has no values, since the latest run failed; help: "));
   // The failed run has already used the new size; a run of that size succeeds with enough memory.
   const BufferBinding third{make_buffer(28)};
   TL_ASSERT_OK(executor->bind_output(0, third));
   TL_ASSERT_OK(executor->run());
   EXPECT_EQ(*executor->output_shape(0), Shape{7});
   EXPECT_EQ(output_of(*executor), ramp(7, 4));
+  // A refused run leaves no outputs; the same run without a change of memory has them again.
+  TL_ASSERT_OK(executor->set_shape(0, std::vector<std::int64_t>{6}));
+  EXPECT_THAT(executor->run(), refused("input \"in\" was not set"));
+  EXPECT_THAT(executor->output(0).status(), refused("the latest run failed"));
+  TL_ASSERT_OK(executor->set_input(0, bytes(ramp(6))));
+  TL_ASSERT_OK(executor->run());
+  EXPECT_EQ(*executor->output_shape(0), Shape{6});
 }
 
 TEST_F(ExecutorTest, ScalarsMustBeSet) {
