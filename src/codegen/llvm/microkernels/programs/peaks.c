@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "codegen/llvm/microkernels/tile.h"
+
 #if defined(__x86_64__) && defined(__SSE4_2__)
 #include <immintrin.h>
 #define REGISTER "x"
@@ -22,12 +24,12 @@ enum { kSums = 12 };
 // `operation` computes from `sum`, x and y; `count` is how many operations that is.
 #define MEASURE(vector, operation, count)                                                   \
   do {                                                                                      \
-    vector all[kSums], x, y;                                                                \
-    memset(all, 0, sizeof all);                                                             \
-    memset(&x, 0, sizeof x);                                                                \
-    memset(&y, 0, sizeof y);                                                                \
+    vector all[kSums], x = {0}, y = {0};                                                    \
+    MMT4D_UNROLL                                                                            \
+    for (int i = 0; i < kSums; ++i) all[i] = x;                                             \
     __asm__ volatile("" : "+" REGISTER(y));                                                 \
     for (int64_t r = 0; r < repeats; ++r) {                                                 \
+      MMT4D_UNROLL                                                                          \
       for (int i = 0; i < kSums; ++i) {                                                     \
         /* Hides that x is the same each time, so that nothing is moved out of the loop. */ \
         __asm__ volatile("" : "+" REGISTER(x));                                             \
@@ -35,6 +37,7 @@ enum { kSums = 12 };
         all[i] = operation;                                                                 \
       }                                                                                     \
     }                                                                                       \
+    MMT4D_UNROLL                                                                            \
     for (int i = 0; i < kSums; ++i) __asm__ volatile("" ::REGISTER(all[i]));                \
     return (double)repeats * kSums * (count);                                               \
   } while (0)
