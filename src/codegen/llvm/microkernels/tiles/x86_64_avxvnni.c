@@ -67,5 +67,37 @@ MMT4D_INLINE __m256i i16_read_right(const int16_t* step, int j) { return LoadI32
 #define KIT i16
 #include "codegen/llvm/microkernels/rows.inc"
 
+// The 4-bit integers plus 8 are the unsigned operand; 8 times the row's sum is subtracted.
+typedef __m256i i8i4_vector, i8i4_operand;
+typedef __m256 i8i4_scaled;
+#define i8i4_zero ZeroI32
+#define i8i4_store_terms StoreI32
+#define i8i4_scaled_zero _mm256_setzero_ps
+#define i8i4_scaled_load _mm256_loadu_ps
+#define i8i4_scaled_store _mm256_storeu_ps
+MMT4D_INLINE void i8i4_unpack(__m256i* low, __m256i* high, const uint8_t* step, int j) {
+  const __m256i mask = _mm256_set1_epi8(15);
+  const __m256i both = _mm256_xor_si256(LoadI32(step + 32 * j), _mm256_set1_epi8((char)0x88));
+  *low = _mm256_and_si256(both, mask);
+  *high = _mm256_and_si256(_mm256_srli_epi16(both, 4), mask);
+}
+MMT4D_INLINE __m256i i8i4_multiply_add(__m256i sums, const int8_t* row, __m256i low, __m256i high) {
+  const __m256i first = _mm256_dpbusd_avx_epi32(sums, low, SplatI32(row));
+  return _mm256_dpbusd_avx_epi32(first, high, SplatI32(row + 4));
+}
+MMT4D_INLINE __m256i i8i4_row_terms(__m256i terms, const int8_t* step, int m0) {
+  int64_t rows[4] = {0};
+  __builtin_memcpy(rows, step, 8 * m0);
+  return _mm256_dpbusd_avx_epi32(terms, _mm256_set1_epi8(8), LoadI32(rows));
+}
+MMT4D_INLINE __m256 i8i4_scale(__m256 scaled, __m256i sums, int32_t term, const float* scales) {
+  const __m256i exact = _mm256_sub_epi32(sums, _mm256_set1_epi32(term));
+  return _mm256_add_ps(scaled, _mm256_mul_ps(_mm256_cvtepi32_ps(exact), _mm256_loadu_ps(scales)));
+}
+#define TYPES i8i4f32
+#define KIT i8i4
+#define ROW_TERMS
+#include "codegen/llvm/microkernels/groups.inc"
+
 // The functions of the table.
 #include "codegen/llvm/microkernels/instantiate.inc"
