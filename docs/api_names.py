@@ -162,6 +162,7 @@ INTERNAL = (
     "texloom.onnx.importer",
     "texloom.onnx.inference",
     "texloom.onnx.inference.worker",
+    "texloom.onnx.initializers",
     "texloom.onnx.microsoft_schemas",
     "texloom.onnx.model",
     "texloom.onnx.network",

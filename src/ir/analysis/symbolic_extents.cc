@@ -53,10 +53,10 @@ Expr extent_with_lanes(const BufferNode& texture, size_t axis) {
   return floordiv(extent + (lanes - 1), lanes) * lanes;
 }
 
-arith::Ranges ranges_of_symbols(const Exprs& extents) {
+arith::Ranges ranges_of_symbols(const Exprs& extents, int64_t least) {
   arith::Ranges ranges;
   for (const Expr& extent : extents) {
-    if (int_value(extent) == nullptr) ranges.assume(extent >= make_int(0, extent->type));
+    if (int_value(extent) == nullptr) ranges.assume(extent >= make_int(least, extent->type));
   }
   return ranges;
 }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/evaluation.h"
 #include "ir/reducer.h"
@@ -26,6 +27,7 @@
 #include "lower/schedule/double_buffers.h"
 #include "lower/schedule/vectorize_texels.h"
 #include "schedule/attach.h"
+#include "schedule/bounds/array_extents.h"
 #include "schedule/bounds/axis_values.h"
 #include "schedule/bounds/bounds.h"
 #include "schedule/operation/extern_operation.h"
@@ -170,7 +172,7 @@ class Builder {
       return whole;
     };
     const Expr runs = loop.end >= make_int(1);
-    if (!arith::prove(runs, bounds_.ranges)) {
+    if (!arith::prove(runs, ranges_of_symbols(schedule::array_extents(s_)))) {
       const Stmt ahead = make_if(loop.var + 1 < loop.end, at(produce, loop.var + 1));
       return allocated_around(make_seq({make_if(runs, at(produce, make_int(0))),
                                         loops_.around(id, loop, make_seq({ahead, consume}))}));

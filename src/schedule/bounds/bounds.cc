@@ -72,7 +72,8 @@ class Inference {
   Inference(const Schedule& schedule, Points points)
       : schedule_(schedule), points_(points), links_(links_of(schedule)) {
     bounds_.stages.resize(schedule.order().size());
-    bounds_.ranges = ranges_of_symbols(array_extents(schedule));
+    // Regions are those of calls with elements: without any, no loop over them runs.
+    bounds_.ranges = ranges_of_symbols(array_extents(schedule), 1);
   }
 
   Bounds run() {

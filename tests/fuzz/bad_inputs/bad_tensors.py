@@ -71,11 +71,6 @@ def empty_reduction_axis() -> None:
 
 
 @case("TL1001")
-def array_with_a_negative_extent() -> None:
-    tvm.nd.empty((4, -1))  # wrong
-
-
-@case("TL1001")
 def texture_of_seven_axes() -> None:
     x, y, s = copy_of((2, 2, 2, 2, 2, 2, 4))
     s.cache_read(x, "texture", [y])  # wrong

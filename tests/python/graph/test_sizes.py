@@ -75,7 +75,7 @@ def test_what_a_size_must_have_is_checked(dev):
     with pytest.raises(texloom.TVMError, match="the node 'e' needs .* h = 5") as error:
         compiled.run({"x": _random(1, 8, 5, 6)}, dev)
     assert "for n = 1, h = 5, w = 6" in str(error.value)
-    with pytest.raises(texloom.TVMError, match=r'axis 2 of argument 0 "x" is 0'):
+    with pytest.raises(texloom.TVMError, match=r"of the shape \(1, 8, 0, 6\) has no elements"):
         compiled.run({"x": _random(1, 8, 0, 6)}, dev)
     with pytest.raises(
         texloom.TVMError, match=r"has the shape \(n, 8, h, w\), but the array has \(1, 7"
