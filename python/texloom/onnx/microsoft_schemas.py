@@ -114,11 +114,20 @@ _OPERATORS = {
 _OF_ONNX = {  # onnxruntime adds these to ONNX's own domain
     "SimplifiedLayerNormalization": ("X:T1 scale:T2", "axis:int epsilon:float stash_type:int"),
 }
+_OUTPUTS = {  # how many outputs an operator has, if not one; only the first is required
+    "SimplifiedLayerNormalization": 2,
+    "SkipLayerNormalization": 4,
+    "SkipSimplifiedLayerNormalization": 4,
+    "EmbedLayerNormalization": 3,
+    "Attention": 2,
+    "MultiHeadAttention": 4,
+    "GroupQueryAttention": 4,
+}
 
 
 @cache
 def schemas() -> dict[tuple[str, str], OpSchema]:
-    """Return the schemas by domain and operator."""
+    """Return the schemas by domain and operator; all outputs have the type of the first input."""
     tables = {MICROSOFT: _OPERATORS, "": _OF_ONNX}
     return {
         (domain, name): _schema(domain, name, *row)
@@ -136,6 +145,7 @@ def _schema(domain: str, name: str, inputs: str, attributes: str) -> OpSchema:
         domain,
         1,
         inputs=formals,
+        outputs=_outputs(_OUTPUTS.get(name, 1), formals[0].type_str),
         type_constraints=[(kind, types, "") for kind, types in allowed],
         attributes=[_attribute(each) for each in attributes.split()],
     )
@@ -150,6 +160,16 @@ def _formal(text: str) -> OpSchema.FormalParameter:
         )
     option = options.Optional if kind.endswith("?") else options.Single
     return OpSchema.FormalParameter(name, kind.removesuffix("?"), param_option=option)
+
+
+def _outputs(count: int, kind: str) -> list[OpSchema.FormalParameter]:
+    options = OpSchema.FormalParameterOption
+    return [
+        OpSchema.FormalParameter(
+            f"output_{i}", kind, param_option=options.Optional if i else options.Single
+        )
+        for i in range(count)
+    ]
 
 
 def _attribute(text: str) -> OpSchema.Attribute:

@@ -30,6 +30,7 @@ class _Definition:
     ----------
     least, most : int
         The numbers of inputs.
+    most_outputs : int
     inputs : sequence of FormalParameter
         The last one may be variadic.
     allowed : dict of str to sequence of str
@@ -39,6 +40,7 @@ class _Definition:
 
     least: int
     most: int
+    most_outputs: int
     inputs: Sequence[onnx.defs.OpSchema.FormalParameter]
     allowed: Mapping[str, Sequence[str]]
     attributes: Mapping[str, onnx.defs.OpSchema.Attribute]
@@ -47,7 +49,14 @@ class _Definition:
     def of(cls, schema: onnx.defs.OpSchema) -> _Definition:
         """Read a schema."""
         allowed = {each.type_param_str: each.allowed_type_strs for each in schema.type_constraints}
-        return cls(schema.min_input, schema.max_input, schema.inputs, allowed, schema.attributes)
+        return cls(
+            schema.min_input,
+            schema.max_input,
+            schema.max_output,
+            schema.inputs,
+            allowed,
+            schema.attributes,
+        )
 
 
 class NodeChecks:
@@ -57,10 +66,11 @@ class NodeChecks:
         self._definitions: dict[tuple[str, str, int], _Definition | None] = {}
 
     def check(self, node: onnx.NodeProto, inputs: Sequence[Value | None], version: int) -> None:
-        """Refuse a node whose inputs or attributes the operator does not take.
+        """Refuse a node whose inputs, outputs or attributes the operator does not have.
 
-        These are too many or too few inputs, inputs of wrong element types, a required attribute
-        that is missing, attributes of wrong types, and attributes that the operator does not have.
+        These are too many or too few inputs, inputs of wrong element types, too many outputs, a
+        required attribute that is missing, attributes of wrong types, and attributes that the
+        operator does not have.
 
         Raises
         ------
@@ -73,6 +83,7 @@ class NodeChecks:
         definition = self._definitions[key]
         if definition is not None:
             _check_inputs(definition, inputs)
+            _check_outputs(definition, node)
             _check_attributes(definition, node)
 
 
@@ -117,6 +128,12 @@ def _check_inputs(definition: _Definition, inputs: Sequence[Value | None]) -> No
         first = types.setdefault(formal.type_str, value.dtype) if is_alike else value.dtype
         if value.dtype != first:
             raise Unsupported(f"its inputs are of different types: {first}, {value.dtype}")
+
+
+def _check_outputs(definition: _Definition, node: onnx.NodeProto) -> None:
+    given = max(i for i, name in enumerate(node.output, 1) if name)
+    if given > definition.most_outputs:
+        raise Unsupported(f"it has {given} outputs, but the operator has {definition.most_outputs}")
 
 
 def _range(definition: _Definition) -> str:

@@ -232,6 +232,7 @@ X = np.ones((2, 3, 4), "float32")
         ("Gelu", [X], 1, {"approximate": "tanh"}, "it has the attribute 'approximate', which"),
         ("BiasGelu", [X, X], 1, {}, "its bias has the shape .2, 3, 4., not one number for each"),
         ("BiasGelu", [X], 1, {}, "it has 1 inputs, but the operator takes 2"),
+        ("QuickGelu", [X], 2, {}, "it has 2 outputs, but the operator has 1"),
         ("FusedGemm", [X[0], X[0]], 1, {"activation": "Mish", "transB": 1}, "its activation is"),
         ("FusedConv", [X, X], 1, {"activation_params": [1.0]}, "its activation_params are 1"),
         ("FusedMatMul", [X[0], X], 1, {"transBatchA": 1}, "its transBatchA needs 3 axes"),
