@@ -1,9 +1,11 @@
 """Recurrent layers against float64 loops over the steps."""
 
 import numpy as np
+import onnx
 import pytest
 from single_node import floats, run_node
 
+import texloom
 from texloom.onnx.nodes import Unsupported
 
 TIME, BATCH, INPUT, HIDDEN = 6, 3, 5, 4
@@ -197,3 +199,34 @@ def test_every_activation():
 def test_refused(change, why):
     with pytest.raises(Unsupported, match=why):
         run_node("RNN", inputs_of("RNN"), 14, 2, hidden_size=HIDDEN, **change)
+
+
+@pytest.mark.parametrize("op", GATES)
+@pytest.mark.parametrize("layout", [0, 1])
+def test_a_sequence_of_no_steps_ends_in_the_initial_states(op, layout):
+    """The sequence of states is empty; onnxruntime aborts on such inputs."""
+    x, w, r, b, lengths, *states = inputs_of(op, 2)
+    swapped = [each.swapaxes(0, 1) if layout else each for each in (x[:0], *states[:2])]
+    x, *states = [np.ascontiguousarray(each) for each in swapped]
+    options = {"hidden_size": HIDDEN, "direction": "bidirectional", "layout": layout}
+    count = 3 if op == "LSTM" else 2
+    y, *last = run_node(op, [x, w, r, b, lengths, *states], 14, count, **options)
+    assert y.shape == ((BATCH, 0, 2, HIDDEN) if layout else (0, 2, BATCH, HIDDEN))
+    assert y.dtype == "float32"
+    for got, want in zip(last, states[: count - 1], strict=True):
+        np.testing.assert_array_equal(got, want)
+    for got in run_node(op, [x, w, r], 14, count, **options)[1:]:
+        assert got.shape == states[0].shape and got.dtype == "float32" and not got.any()
+
+
+def test_an_open_length_may_be_0():
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 14]> one
+        (float[t, {BATCH}, {INPUT}] x, float[1, {HIDDEN}, {INPUT}] w,
+         float[1, {HIDDEN}, {HIDDEN}] r, float[1, {BATCH}, {HIDDEN}] h) => (y, last)
+        {{ y, last = RNN<hidden_size={HIDDEN}>(x, w, r, , , h) }}"""
+    )
+    x, w, r, _, _, h = inputs_of("RNN")
+    got = texloom.compile(model).run({"x": x[:0], "w": w, "r": r, "h": h})
+    assert got["y"].shape == (0, 1, BATCH, HIDDEN)
+    np.testing.assert_array_equal(got["last"], h)

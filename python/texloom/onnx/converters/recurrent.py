@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..._core import Tensor
-from ...extents import agree
+from ...extents import Extent, agree
 from ...ops import recurrent
-from ..nodes import Node, Value
+from ..nodes import Node, Value, empty
 from .registry import converts
 
 _FUNCTIONS = {
@@ -34,6 +36,8 @@ def layer(node: Node) -> list[Value]:
     if direction not in _DIRECTIONS:
         node.refuse(f"its direction is {direction!r}, not one of {', '.join(_DIRECTIONS)}")
     _check_shapes(node, given, _DIRECTIONS[direction])
+    if _extents_of_x(node)[0] == 0:
+        return _no_steps(node, given, _DIRECTIONS[direction])
     return node.emit_all(
         node.op.lower(),
         _layer,
@@ -43,7 +47,7 @@ def layer(node: Node) -> list[Value]:
         direction=direction,
         functions=_functions(node, _DIRECTIONS[direction]),
         clip=node.attributes.get("clip"),
-        batch_first=bool(node.attributes.get("layout", 0)),
+        batch_first=_is_batch_first(node),
         options=_options(node),
     )
 
@@ -60,6 +64,32 @@ def _layer(
     shared = ("x", "weight", "recurrence", "bias", "lengths")
     steps = recurrent.Steps(**{name: given.pop(name, None) for name in shared}, **attributes)
     return layer_of(steps, **given, **options)
+
+
+def _no_steps(node: Node, given: dict[str, Value], directions: int) -> list[Value]:
+    """Return the outputs of a layer of length 0: an empty sequence, and the initial states."""
+    x, state = node.input(0), _state_shape(node, directions)
+    shape = (state[0], 0, *state[1:]) if _is_batch_first(node) else (0, *state)
+    made = [empty(shape, x.dtype)]
+    for name in ("initial_h", "initial_c"):
+        zeros = node.constant(np.zeros(state, "float32"))
+        made.append(given[name] if name in given else node.cast(zeros, x.dtype))
+    return made if node.op == "LSTM" else made[:2]
+
+
+def _is_batch_first(node: Node) -> bool:
+    return bool(node.attributes.get("layout", 0))
+
+
+def _extents_of_x(node: Node) -> tuple[Extent, Extent]:
+    """Return the number of steps and the batch."""
+    first, second, _ = node.input(0).shape
+    return (second, first) if _is_batch_first(node) else (first, second)
+
+
+def _state_shape(node: Node, directions: int) -> tuple[Extent, ...]:
+    batch, hidden = _extents_of_x(node)[1], node.input(2).shape[2]
+    return (batch, directions, hidden) if _is_batch_first(node) else (directions, batch, hidden)
 
 
 def _options(node: Node) -> dict[str, Any]:
@@ -94,14 +124,13 @@ def _check_shapes(node: Node, given: dict[str, Value], directions: int) -> None:
         node.refuse(
             f"its input has {x.rank} axes and its recurrence weights {recurrence.rank}, not 3 each"
         )
-    batch_first = bool(node.attributes.get("layout", 0))
-    batch, hidden = x.shape[0 if batch_first else 1], recurrence.shape[2]
+    batch, hidden = _extents_of_x(node)[1], recurrence.shape[2]
     if node.attributes.get("hidden_size", hidden) != hidden:
         node.refuse(
             f"its hidden_size is {node.attributes['hidden_size']}, but its weights have {hidden}"
         )
     rows = _GATES[node.op] * hidden
-    state = (batch, directions, hidden) if batch_first else (directions, batch, hidden)
+    state = _state_shape(node, directions)
     expected = {
         "weight": (directions, rows, x.shape[2]),
         "recurrence": (directions, rows, hidden),
