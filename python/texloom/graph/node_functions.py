@@ -6,6 +6,7 @@ Errors in these functions are reported with the name of the node.
 from __future__ import annotations
 
 import inspect
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -56,6 +57,9 @@ def _called(what: str, function: Callable[..., Any], arguments: Mapping[str, Any
         raise
     except Exception as error:
         failure = error
+    symbols: Locals | None = getattr(_CURRENT, "symbols", None)
+    if type(failure) is ValueError and symbols is not None:
+        failure = symbols.in_graphs_words(failure)
     if isinstance(failure, TypeError):  # perhaps a wrong number of arguments
         _check_parameters(what, function, list(arguments))
     if isinstance(failure, TVMError):
@@ -135,6 +139,12 @@ class Locals:
         if not isinstance(compute, partial) or not compute.keywords:
             return compute
         return partial(compute.func, *compute.args, **self._localized(compute.keywords))
+
+    def in_graphs_words(self, error: ValueError) -> ValueError:
+        """Return an error whose text names extents of the graph in place of local symbols."""
+        named = {str(own): str(extent) for own, extent in self._back.items()}
+        text = re.sub(r"\b_s\d+\b", lambda m: named.get(m[0], m[0]), str(error))
+        return ValueError(text).with_traceback(error.__traceback__)
 
     def _localized(self, value: Any) -> Any:
         if isinstance(value, dict):

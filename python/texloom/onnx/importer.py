@@ -159,7 +159,7 @@ class Importer(Emission):
             dtype = dtype_of(each)
             check_size(each.name, shape)
             if 0 in shape:
-                scope[each.name] = empty(shape, dtype)
+                scope[each.name] = empty(shape, dtype, f"the input {each.name!r}")
                 continue
             tensor = self.graph.input(each.name, shape, STORED.get(dtype, dtype))
             scope[each.name] = of_stored(of_tensor(tensor, frozenset([each.name])), dtype)
@@ -304,9 +304,9 @@ class Importer(Emission):
     def _explained(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> Iterator[None]:
         """Turn exceptions of a converter into reasons for users.
 
-        Exceptions with a reason pass. Other exceptions mean a bug of the converter, or a node whose
-        attributes contradict its inputs. If inputs have open extents, other exceptions mean that
-        the converter needs to know these extents.
+        Exceptions with a reason pass, and the text of a ValueError is one. Other exceptions mean a
+        bug of the converter, or a node whose attributes contradict its inputs. If inputs have open
+        extents, other exceptions mean that the converter needs to know these extents.
         """
         try:
             yield
@@ -318,14 +318,14 @@ class Importer(Emission):
                 f"{error}; this is a bug in Texloom, please report it with the model"
             ) from error
         except Exception as error:
+            cause = error.__cause__ if isinstance(error, TVMError) else error
+            if type(cause) is ValueError:  # raised by functions of `ops`, with a text for users
+                raise Unsupported(str(cause)) from error
             if open_extents := _open_extents(inputs):
                 named = ", ".join(open_extents)
                 raise Unsupported(
                     f"it needs to know the extents of its inputs, but the model leaves open {named}"
                 ) from error
-            cause = error.__cause__ if isinstance(error, TVMError) else error
-            if type(cause) is ValueError:  # raised by functions of `ops`, with a text for users
-                raise Unsupported(str(cause)) from error
             if isinstance(error, TVMError):
                 raise
             raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error

@@ -9,7 +9,7 @@ import numpy as np
 from ...extents import are_known, at_least, number_of
 from ...ops import reductions, sorting
 from ...ops.reductions.axes import normalized
-from ..nodes import Node, Value
+from ..nodes import Node, Value, empty
 from .registry import converts
 
 _REDUCE = {
@@ -111,7 +111,7 @@ def top_k(node: Node) -> list[Value]:
         node.refuse(f"its k is {k}, but the axis has {data.shape[axis]} elements")
     if number_of(k[0]) == 0:
         shape = (*data.shape[:axis], 0, *data.shape[axis + 1 :])
-        return [node.constant(np.zeros(shape, data.dtype)), node.constant(np.zeros(shape, "int64"))]
+        return [empty(shape, data.dtype), empty(shape, "int64")]
     largest = bool(node.attributes.get("largest", 1))
     return node.emit_all("top_k", sorting.top_k, [data], k=k[0], axis=axis, largest=largest)
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...extents import Extent
+from ...extents import Extent, number_of
 from ...graph.tensor import GraphTensor
 from .errors import Unsupported
 from .types import STORED, dtype_of_array, numpy_dtype
@@ -127,10 +126,20 @@ def constant(array: Any) -> Value:
     return Value(tuple(array.shape), dtype_of_array(array), array=array)
 
 
-def empty(shape: Sequence[int], dtype: str) -> Value:
-    """Return a constant without elements."""
-    assert prod(shape) == 0, shape
-    return Value(tuple(shape), dtype, array=np.zeros(shape, numpy_dtype(dtype)))
+def empty(shape: Sequence[Extent], dtype: str, what: str = "its result") -> Value:
+    """Return a constant without elements.
+
+    Raises
+    ------
+    Unsupported
+        If extents are open, as constants have none; `what` is the subject of the reason.
+    """
+    known = [extent for extent in map(number_of, shape) if extent is not None]
+    assert 0 in known, shape
+    if len(known) < len(shape):
+        text = ", ".join(map(str, shape))
+        raise Unsupported(f"{what} of the shape ({text}) has no elements, so no extent may be open")
+    return Value(tuple(known), dtype, array=np.zeros(known, numpy_dtype(dtype)))
 
 
 def of_sizes(sizes: NDArray[Any], dtype: str = "int64") -> Value:

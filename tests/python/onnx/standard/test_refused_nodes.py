@@ -103,3 +103,37 @@ def test_elements_of_a_type_that_is_none():
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
     with pytest.raises(Unsupported, match="the constant 'w', type 99, cannot be read"):
         texloom.compile(model)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "(float[n, 4] x) => (y, z) <int64[1] k = {0}> { y, z = TopK(x, k) }",
+            "TopK 'y': its result of the shape (n, 0) has no elements, so no extent may be open",
+        ),
+        (
+            "(float[n, 4] x) => (y, z) <int64[2] s = {0, 4}> { y, z = Split<axis = 1>(x, s) }",
+            "Split 'y': its result of the shape (n, 0) has no elements, so no extent may be open",
+        ),
+        (
+            "(float[n, 0] x) => (y) { y = Relu(x) }",
+            "the input 'x' of the shape (n, 0) has no elements, so no extent may be open",
+        ),
+        (
+            "(float[n, 4] x, float[5, m] w) => (y) { y = MatMul(x, w) }",
+            "MatMul 'y': shapes (n, 4), (5, m) do not share the axis to sum over",
+        ),
+        (
+            "(float[n, 3, h, w] x, float[4, 2, 3, 3] k) => (y) { y = Conv(x, k) }",
+            "Conv 'y': 3 input and 4 output channels do not divide into 1 groups",
+        ),
+    ],
+)
+def test_open_extents_do_not_hide_the_reason(tmp_path, text, reason):
+    """A package is refused in the converter's own words, with the names of the extents."""
+    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> one {text}')
+    with pytest.raises(Unsupported) as caught:
+        texloom.compile(model).save(tmp_path / "open.tlp")
+    assert reason in str(caught.value)
+    assert "it needs to know the extents" not in str(caught.value)
