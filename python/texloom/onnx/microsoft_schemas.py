@@ -79,6 +79,12 @@ _OPERATORS = {
         "alpha:float transA:int transB:int",
     ),
     "DynamicQuantizeMatMul": ("A:F B:Q b_scale:F b_zero_point:Q? bias:F?", ""),
+    "DynamicQuantizeLSTM": (
+        "X:F W:Q R:Q B:F? sequence_lens:I? initial_h:F? initial_c:F? P:F? W_scale:F "
+        "W_zero_point:Q R_scale:F R_zero_point:Q",
+        "activation_alpha:floats activation_beta:floats activations:strings clip:float "
+        "direction:string hidden_size:int input_forget:int",
+    ),
     "MatMulIntegerToFloat": (
         "A:Q1 B:Q2 a_scale:F b_scale:F a_zero_point:Q1? b_zero_point:Q2? bias:F?",
         "",
@@ -119,6 +125,7 @@ _OUTPUTS = {  # how many outputs an operator has, if not one; only the first is 
     "SkipLayerNormalization": 4,
     "SkipSimplifiedLayerNormalization": 4,
     "EmbedLayerNormalization": 3,
+    "DynamicQuantizeLSTM": 3,
     "Attention": 2,
     "MultiHeadAttention": 4,
     "GroupQueryAttention": 4,

@@ -202,6 +202,44 @@ def matmul_integer_to_float(node: Node) -> Value:
     return _plus_bias(node, made, 6)
 
 
+@converts("DynamicQuantizeLSTM", domain=MICROSOFT)
+def dynamic_quantize_lstm(node: Node) -> list[Value]:
+    """Convert an LSTM with quantized weights, whose input is quantized by its extreme elements.
+
+    The states remain numbers, where onnxruntime quantizes the state of each step.
+    """
+    quantized = node.convert_all("DynamicQuantizeLinear", [node.input(0)], outputs=3)
+    x = node.convert("DequantizeLinear", quantized)
+    others = [node.inputs[i] for i in range(3, 8)]
+    weights = [_gate_weights(node, 1, 8), _gate_weights(node, 2, 10)]
+    given = {name: value for name, value in node.attributes.items() if value != []}
+    return node.convert_all("LSTM", [x, *weights, *others], outputs=3, **given)
+
+
+def _gate_weights(node: Node, index: int, scale: int) -> Value:
+    """Return the numbers of quantized weights, whose columns are the gates, in LSTM's order.
+
+    `scale` is the place of the scales among the inputs; the zero points follow. Each has one
+    element for each direction, or one for each of its columns.
+    """
+    weights = node.input(index)
+    if weights.rank != 3:
+        node.refuse(f"its input {index} has the shape {weights.shape}, not 3 axes")
+    directions, _, columns = weights.shape
+    parts = []
+    for place in (scale, scale + 1):
+        value = node.input(place)
+        if value.shape not in ((directions,), (directions, columns)):
+            node.refuse(
+                f"its input {place} has the shape {value.shape}, not one element for each of "
+                f"{directions} directions, or of their {columns} columns"
+            )
+        axes = node.constant([1, 2] if value.rank == 1 else [1], "int64")
+        parts.append(node.cast(node.convert("Unsqueeze", [value, axes]), "float32"))
+    centered = node.convert("Sub", [node.cast(weights, "float32"), parts[1]])
+    return transposed(node, node.convert("Mul", [centered, parts[0]]), [0, 2, 1])
+
+
 def _plus_bias(node: Node, x: Value, index: int) -> Value:
     if not node.has(index):
         return x
@@ -214,6 +252,7 @@ __all__ = [
     "arithmetic",
     "average_pool",
     "concat",
+    "dynamic_quantize_lstm",
     "dynamic_quantize_matmul",
     "gemm",
     "global_average_pool",
