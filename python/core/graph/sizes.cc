@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +30,18 @@ constexpr std::array kOps = {
     std::pair{Op::Min, std::string_view("min")},
     std::pair{Op::Max, std::string_view("max")},
 };
+
+// The help for shapes that complete_shapes() refuses: those that only break a condition of the plan
+// need other sizes.
+std::string help_for(const runtime::LaunchPlan& plan,
+                     std::span<const std::optional<runtime::Shape>> shapes) {
+  runtime::LaunchPlan unconditional;
+  unconditional.symbols = plan.symbols;
+  unconditional.arguments = plan.arguments;
+  if (runtime::complete_shapes(unconditional, shapes, {}).ok())
+    return "pass larger arrays, or others whose sizes meet this";
+  return "pass arrays whose shapes agree with one another";
+}
 
 }  // namespace
 
@@ -83,7 +97,7 @@ std::vector<runtime::Shape> output_shapes(const runtime::Package& package, std::
   }
   const auto shapes = runtime::complete_shapes(variant.plan, known, {});
   if (!shapes.ok())
-    fail(user_location(), Code::WrongShape, "pass arrays whose shapes agree with one another", "{}",
+    fail(user_location(), Code::WrongShape, help_for(variant.plan, known), "{}",
          shapes.status().message());
   std::vector<runtime::Shape> results;
   for (const std::uint32_t output : package.outputs)

@@ -239,6 +239,28 @@ def test_a_package_refuses_other_shapes(tmp_path):
         graph.run({"x": np.zeros((1, 4, 8, 8), "float32")})
 
 
+@pytest.mark.parametrize(
+    ("shapes", "way_out"),
+    [
+        (((1, 6), (1, 6)), "pass larger arrays, or others whose sizes meet this"),
+        (((3, 6), (2, 6)), "pass arrays whose shapes agree with one another"),
+    ],
+)
+def test_the_way_out_fits_the_sizes_that_a_package_refuses(tmp_path, shapes, way_out):
+    """Half of one row is none; and two extents of one name have to be equal."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 20]> one (float[h, 6] x, float[h, 6] w) => (y)
+        <int64[1] two = {2}, int64[1] none = {0}, int64[1] axis = {0}> {
+        sum = Add(x, w) h = Shape<end = 1>(x) half = Div(h, two)
+        y = Slice(sum, none, half, axis) }"""
+    )
+    texloom.compile(model).save(tmp_path / "open.tlp")
+    graph = texloom.graph.load(tmp_path / "open.tlp")
+    given = {name: np.ones(shape, "float32") for name, shape in zip("xw", shapes, strict=True)}
+    with pytest.raises(TVMError, match=f"TL5003.*(?s:.*)help: {way_out}"):
+        graph.run(given)
+
+
 def textured():
     """Return convolutions, a concatenation, a pooling and a transpose, on small integers."""
     rng = np.random.default_rng(1)
