@@ -144,10 +144,12 @@ class BarrierInserter {
     if (const auto* n = as<Allocate>(s)) return make_allocate(n->buffer, run(n->body), n->location);
     if (const auto* loop = as<For>(s)) {
       if (!runs_at_once(*loop)) return run(*loop, s);
-      threads_.push_back(loop->var);
+      // A barrier does not order blocks.
+      const bool within_block = !loop->tag.block && !is_int(loop->extent, 1);
+      if (within_block) threads_.push_back(loop->var);
       const Stmt result = map_children(
           s, [](const Expr& e) { return e; }, [this](const Stmt& child) { return run(child); });
-      threads_.pop_back();
+      if (within_block) threads_.pop_back();
       return result;
     }
     if (const auto* loop = as<While>(s)) return run(*loop, s);

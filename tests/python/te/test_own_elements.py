@@ -100,6 +100,41 @@ def test_threads_swap_elements_of_their_own(case, scope, dev):
         np.testing.assert_array_equal(y.numpy(), expected)
 
 
+@pytest.mark.parametrize("scope", ["global", "shared"])
+def test_each_block_has_elements_of_its_own(scope, dev):
+    """Shared memory has no index of the block, and threads of another block need no barrier."""
+
+    def statement(ins, outs):
+        ib = tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        b, t, single = map(te.thread_axis, ("blockIdx.x", "threadIdx.x", "threadIdx.y"))
+        for axis, extent in ((b, 2), (t, 4), (single, 1)):
+            ib.scope_attr(axis, "thread_extent", extent)
+        shared = ib.allocate("float32", (N,), name="S", scope="shared")
+        values, row = (shared, ()) if scope == "shared" else (y, (b,))
+        for first in (0, 4):
+            values[(*row, t + first)] = x[b, t + first]
+        with ib.if_scope(t < 3):
+            values[(*row, 2 * t)] = 5.0
+            values[(*row, 2 * t + 1)] = 6.0
+        if scope == "shared":
+            for first in (0, 4):
+                y[b, t + first] = shared[t + first]
+        return ib.get()
+
+    x = te.placeholder((2, N), name="X")
+    e = te.extern((2, N), [x], statement, name="E", dtype="float32")
+    target = tvm.target.Target.from_device(dev)
+    function = tvm.build(te.create_schedule(e.op), [x, e], target)
+    values = np.stack([X, X + 1])
+    expected = values.copy()
+    expected[:, :6] = [5, 6] * 3
+    for device in (dev, tvm.device("host")):
+        y = tvm.nd.empty((2, N), "float32", device)
+        function(tvm.nd.array(values, device), y)
+        np.testing.assert_array_equal(y.numpy(), expected)
+
+
 def test_elements_of_the_next_thread_are_not_own():
     """A branch in which thread t swaps its element with that of thread t + 1 is refused."""
     with pytest.raises(tvm.TVMError, match="TL3027"):
