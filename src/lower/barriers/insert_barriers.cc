@@ -249,17 +249,25 @@ class BarrierInserter {
     if (let != nullptr && is_update(*let, condition)) return before(self);
     Accesses outside = std::exchange(pending_, {});
     const bool separated_before = separated_;
+    guards_.push_back(substitute(guard.condition, conditions_));
     const Stmt body = run(guard.then);
+    guards_.pop_back();
     pending_ = std::move(outside);
     separated_ = separated_before;
     if (!contains<Barrier>(body)) return before(self);
     const bool refused = uniform_.varies(guard.condition) || !conditional_;
-    if (refused && !contains<Barrier>(guard.then) &&
-        keep_to_own_elements(self, buffers_, threads_, uniform_.varying(), ranges_)) {
+    if (refused && !contains<Barrier>(guard.then) && keeps_to_own_elements(self)) {
       return before(self);
     }
     check_condition(guard.condition, guard.location);
     return before(make_if(guard.condition, body, guard.location));
+  }
+
+  // Whether threads need no barrier inside the statement, given the conditions around it.
+  bool keeps_to_own_elements(const Stmt& s) const {
+    arith::Ranges ranges = ranges_;
+    for (const Expr& guard : guards_) ranges.assume(guard);
+    return keep_to_own_elements(s, buffers_, threads_, uniform_.varying(), ranges);
   }
 
   // Whether the Let is one step of a reduction of several values. In such a step, each stored value
@@ -341,6 +349,7 @@ class BarrierInserter {
   Buffers buffers_;          // shared by threads
   Buffers overwritten_;      // the buffers for which the order of writes matters, too
   Exprs threads_;            // the variables of the threads that run a statement
+  Exprs guards_;             // the conditions around a statement
   Substitution conditions_;  // the conditions that variables hold, for messages
   arith::Ranges ranges_;     // the ranges of all variables of the kernel
   UniformValues uniform_;    // which values are equal for all threads of a block

@@ -1,9 +1,11 @@
 #include "lower/barriers/own_elements.h"
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "ir/accesses.h"
+#include "ir/arith/interval.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
 
@@ -21,6 +23,12 @@ struct ElementAccess {
   bool writes = false;
   Exprs indices;
 };
+
+bool reads_any(const Expr& e, const std::unordered_set<const BufferNode*>& buffers) {
+  bool found = false;
+  walk(e, [&](const Load& n) { found = found || buffers.contains(n.buffer.get()); });
+  return found;
+}
 
 // The condition of a Select in the indices; null if there is none.
 Expr condition_in(const Exprs& indices) {
@@ -66,7 +74,11 @@ bool add_places(std::vector<ElementAccess>& accesses, const ElementAccess& acces
 
 bool keep_to_own_elements(const Stmt& s, const std::unordered_set<const BufferNode*>& buffers,
                           const Exprs& threads, const EqualIndices::Variables& varying,
-                          const arith::Ranges& ranges) {
+                          const arith::Ranges& outside) {
+  arith::Ranges ranges = outside;
+  const auto* guard = as<If>(s);
+  // Threads for which the condition is false evaluate it, too.
+  if (guard != nullptr && !reads_any(guard->condition, buffers)) ranges.assume(guard->condition);
   std::vector<ElementAccess> accesses;
   bool known = true;
   for_each_access(s, [&](const BufferAccess& n) {
@@ -75,17 +87,21 @@ bool keep_to_own_elements(const Stmt& s, const std::unordered_set<const BufferNo
     known = known && !n.foreign && add_places(accesses, {n.buffer.get(), n.writes(), indices});
   });
   if (!known) return false;
+  // The conditions may leave one thread along an axis.
+  Exprs several;
+  std::copy_if(threads.begin(), threads.end(), std::back_inserter(several),
+               [&](const Expr& thread) { return !arith::bounds(thread, ranges).is_point(); });
   // Variables of loops inside the statement may have different values whenever two threads access
   // an element.
   EqualIndices::Variables variables = varying;
-  for (const Expr& thread : threads) variables.insert(thread.get());
+  for (const Expr& thread : several) variables.insert(thread.get());
   walk(
       s, [&](const For& n) { variables.insert(n.var.get()); },
       [&](const Let& n) { variables.insert(n.var.get()); });
   const auto keep_apart = [&](const ElementAccess& write, const ElementAccess& other) {
     if (write.buffer != other.buffer) return true;
     const EqualIndices met(write.indices, other.indices, variables, ranges);
-    return met.never() || std::all_of(threads.begin(), threads.end(),
+    return met.never() || std::all_of(several.begin(), several.end(),
                                       [&](const Expr& thread) { return met.holds(thread); });
   };
   return std::all_of(accesses.begin(), accesses.end(), [&](const ElementAccess& write) {

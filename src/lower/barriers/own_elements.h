@@ -10,11 +10,13 @@ namespace texloom::lower {
 // Whether threads need no barrier inside a statement that each of them runs once: an element of
 // these buffers that one thread writes is accessed by no other thread.
 //   if (s[2 * tx] < s[2 * tx + 1]) swap the two
+//   if (tx < 4) swap s[tx] and s[tx + 4]
 // `threads` are the variables of the threads that run the statement, `varying` the variables that
-// may differ between threads. Foreign code may access any element.
+// may differ between threads, `outside` what is known around the statement. Foreign code may access
+// any element.
 bool keep_to_own_elements(const ir::Stmt& s,
                           const std::unordered_set<const ir::BufferNode*>& buffers,
                           const ir::Exprs& threads, const EqualIndices::Variables& varying,
-                          const ir::arith::Ranges& ranges);
+                          const ir::arith::Ranges& outside);
 
 }  // namespace texloom::lower

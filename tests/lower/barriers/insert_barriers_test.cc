@@ -222,6 +222,19 @@ TEST_F(InsertBarriers, OwnElementsUnderConditions) {
   EXPECT_EQ(
       barriers(under(tx < make_int(3), make_select(up, tx, tx + 4), make_select(up, tx + 4, tx))),
       2);
+  // The conditions leave the threads, or the thread, to which both elements belong.
+  EXPECT_EQ(barriers(under(tx < make_int(2), tx, tx + 2)), 2);
+  EXPECT_EQ(barriers(under(tx < make_int(1), make_int(0), make_int(1))), 2);
+  const Stmt stores = make_seq({put(s, tx, make_float(1)), put(s, tx + 2, make_float(2))});
+  const auto twice = [&](const Expr& outer, const Expr& inner) {
+    return make_seq({write_s(), make_if(outer, make_if(inner, stores)), read_s()});
+  };
+  const Expr loaded = at(a, tx) < make_float(1);
+  EXPECT_EQ(barriers(twice(tx < make_int(2), loaded)), barriers(twice(loaded, tx < make_int(2))));
+  EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 2)), UserError);
+  // All threads evaluate the condition.
+  EXPECT_THROW(barriers(under(tx < make_int(2) && at(s, tx) < make_float(1), tx, tx + 2)),
+               UserError);
   // Element tx + 1 belongs to the next thread.
   EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 1)), UserError);
 }

@@ -135,6 +135,22 @@ def test_each_block_has_elements_of_its_own(scope, dev):
         np.testing.assert_array_equal(y.numpy(), expected)
 
 
+@pytest.mark.parametrize("scope", ["global", "shared"])
+def test_a_condition_leaves_the_threads_that_own_pairs(scope, dev):
+    """Four threads, of which two swap elements t and t + 2."""
+
+    def body(ib, t, values, swap):
+        with ib.if_scope(t < 2):
+            swap(t, t + 2)
+
+    function = function_of(body, scope, tvm.target.Target.from_device(dev))
+    expected = np.concatenate([np.maximum(X[:2], X[2:4]), np.minimum(X[:2], X[2:4]), X[4:]])
+    for device in (dev, tvm.device("host")):
+        y = tvm.nd.empty((N,), "float32", device)
+        function(tvm.nd.array(X, device), y)
+        np.testing.assert_array_equal(y.numpy(), expected)
+
+
 def test_elements_of_the_next_thread_are_not_own():
     """A branch in which thread t swaps its element with that of thread t + 1 is refused."""
     with pytest.raises(tvm.TVMError, match="TL3027"):
