@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .computation import Computation
-from .extents import Shape, extent, listed
+from .extents import Extent, Shape, extent, listed
 from .index_forms import Axis
 from .stage import Stage
 
@@ -158,8 +158,84 @@ def by_exchange(c: Computation, body: Body, source: Stage, out: Stage) -> None:
     body.close(int(repeats))
 
 
+# The places of the two elements that thread t compares in round k; no other thread touches them.
+PAIRS = {
+    "neighbors": ("2 * t", "2 * t + 1"),
+    "strided": ("t // 2 * 4 + t % 2", "t // 2 * 4 + t % 2 + 2"),
+    "odd and even rounds": ("2 * t + k % 2", "2 * t + k % 2 + 1"),
+    "halves": ("t", "t + half"),
+}
+
+
+def by_pairs(c: Computation, body: Body, source: Stage, out: Stage) -> None:
+    """Compare and swap pairs of elements in rounds, as sorting networks do.
+
+    A thread needs no barrier within a round; between rounds other threads have the elements.
+    """
+    rng = c.rng
+    *rows, last = axes = [Axis(f"i{n}", length) for n, length in enumerate(out.shape)]
+    shared = rng.random() < 0.6
+    c.feature(f"extern: pairs in {'shared' if shared else 'global'} memory")
+    for axis, dim in zip(rows, "xyz", strict=False):
+        body.thread(axis, f"blockIdx.{dim}")
+    row = "".join(f"{axis.name}, " for axis in rows)
+    if shared:
+        most = last.extent.most
+        body.add(f'tile = ib.allocate("{out.dtype}", {most}, name="tile", scope="shared")')
+    memory = "tile[" if shared else f"Y[{row}"
+    body.add(f'kept = ib.allocate("{out.dtype}", 1, name="kept", scope="local")')
+    read = c.values.read(source, axes, out.dtype)
+    out.magnitude = read.magnitude + 1
+    each_element(body, last, f"{memory}{last.name}] = {read.text}")
+    for _ in range(rng.randint(1, 3)):
+        swap_pairs(c, body, memory, last.extent, out.dtype)
+    if shared:
+        each_element(body, last, f"Y[{row}{last.name}] = tile[{last.name}]")
+
+
+def each_element(body: Body, axis: Axis, statement: str) -> None:
+    """Run a statement for each element of the axis, in a thread."""
+    body.open("ib.new_scope()")
+    guards = body.thread(axis, "threadIdx.x")
+    body.add(statement)
+    body.close(1 + guards)
+
+
+def swap_pairs(c: Computation, body: Body, memory: str, length: Extent, dtype: str) -> None:
+    """Let each thread swap its pair, or store to both elements of it, in one round or several."""
+    rng = c.rng
+    kind = rng.choice(list(PAIRS))
+    c.feature(f"extern: pairs of {kind}")
+    one, other = (f"{memory}{place}]" for place in PAIRS[kind])
+    rounds = kind == "odd and even rounds" or rng.random() < 0.2
+    if rounds:
+        body.open(f'ib.for_range(0, {rng.choice([2, 3, length])}, name="k") as k')
+    body.open("ib.new_scope()")
+    body.add('t = te.thread_axis("threadIdx.x")')
+    body.add(f'ib.scope_attr(t, "thread_extent", {length.most})')
+    if kind == "halves":
+        body.add(f"half = {length // 2}")
+        body.open("ib.if_scope(t < half)")
+    else:
+        body.open(f"ib.if_scope({PAIRS[kind][1]} < {length})")
+    condition = rng.choice([f"{one} < {other}", f"{one} > {other}", "t < 2", "t % 2 == 0"])
+    guarded = rng.random() < 0.9
+    if guarded:
+        body.open(f"ib.if_scope({condition})")
+    how = " under a condition" if guarded else ""
+    if rng.random() < 0.8:
+        c.feature(f"extern: a pair is swapped{how}")
+        statements = [f"kept[0] = {one}", f"{one} = {other}", f"{other} = kept[0]"]
+    else:
+        c.feature(f"extern: both elements of a pair are stored{how}")
+        statements = [f"{one} = te.const(1, '{dtype}')", f"{other} = te.const(0, '{dtype}')"]
+    for statement in statements:
+        body.add(statement)
+    body.close(2 + int(guarded) + int(rounds))
+
+
 BODIES: tuple[Callable[[Computation, Body, Stage, Stage], None], ...] = (
-    *(by_elements, by_elements, by_steps, by_exchange),
+    *(by_elements, by_elements, by_steps, by_exchange, by_pairs),
 )
 
 
