@@ -17,8 +17,7 @@ using namespace std::chrono_literals;
 TEST(SideBySide, EachNumberOnce) {
   for (const std::size_t count : {0, 1, 2, 1000}) {
     std::vector<std::atomic<int>> calls(count);
-    run_side_by_side(
-        count, [&](std::size_t number, Interruption) { ++calls[number]; }, [] {});
+    run_side_by_side(count, [&](std::size_t number, Interruption) { ++calls[number]; }, [] {});
     for (const auto& each : calls) EXPECT_EQ(each, 1);
   }
 }

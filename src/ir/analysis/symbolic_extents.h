@@ -19,8 +19,8 @@ Expr row_count(const BufferNode& texture);
 Expr col_count(const BufferNode& texture);
 Expr extent_with_lanes(const BufferNode& texture, size_t axis);
 
-// The ranges of the symbols in these extents of arrays. Every extent of an array is 0 or more; `least`
-// is 1 if the question is about elements of all arrays, so that there are some.
+// The ranges of the symbols in these extents of arrays. Every extent of an array is 0 or more;
+// `least` is 1 if the question is about elements of all arrays, so that there are some.
 arith::Ranges ranges_of_symbols(const Exprs& extents, int64_t least = 0);
 arith::Ranges ranges_of_symbols(const std::vector<Buffer>& params);
 // The ranges of a kernel's scalar parameters: symbols and variables of the plan's loops.
