@@ -9,6 +9,7 @@
 #include "ir/program.h"
 #include "schedule/attach.h"
 #include "schedule/ignored_annotation.h"
+#include "schedule/regrouped_reduction.h"
 #include "schedule/text/print.h"
 
 namespace texloom::python {
@@ -139,8 +140,14 @@ void bind_loop_directives(py::class_<PyStage>& c) {
   c.def(
       "bind",
       [](const PyStage& s, const PyIterVar& axis, const PyIterVar& thread) {
-        const auto warning = s.schedule->bind(s.id, axis.node, thread.node, user_location());
+        const SourceLocation where = user_location();
+        std::optional<Diagnostic> regrouped;
+        if (axis.node->kind == IterKind::Reduction) {
+          regrouped = regrouped_reduction(s.get(), "bound to " + thread.node->name(), where);
+        }
+        const auto warning = s.schedule->bind(s.id, axis.node, thread.node, where);
         if (warning) warn(*warning);
+        if (regrouped) warn(*regrouped);
       },
       py::arg("ivar"), py::arg("thread_ivar"), docs::kBind);
   const auto annotation = [&c](LoopKind kind, const char* doc) {
@@ -316,9 +323,15 @@ PyTensor cache_read(Schedule& s, const PyTensor& tensor, const std::string& scop
 }
 
 py::object rfactor(Schedule& s, const PyTensor& tensor, const PyIterVar& axis, int factor_axis) {
+  const SourceLocation where = user_location();
+  std::optional<Diagnostic> regrouped;
+  if (const auto id = s.find(schedule::operation_of(tensor.node))) {
+    regrouped = regrouped_reduction(s.stage(*id), "split by rfactor", where);
+  }
   py::list partial;
-  for (const Tensor& t : s.rfactor(tensor.node, axis.node, factor_axis, user_location()))
+  for (const Tensor& t : s.rfactor(tensor.node, axis.node, factor_axis, where))
     partial.append(PyTensor{t});
+  if (regrouped) warn(*regrouped);
   return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
 }
 

@@ -73,6 +73,16 @@ def one_thread_tag_with_two_extents() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL2045")
+def differences_bound_to_threads() -> None:
+    x = te.placeholder((8, 16), "float32", name="X")
+    difference = te.comm_reducer(lambda a, b: a - b, lambda t: te.const(0, t), name="difference")
+    k = te.reduce_axis((0, 16), name="k")
+    r = te.compute((8,), lambda i: difference(x[i, k], axis=k), name="R")
+    s = te.create_schedule(r.op)
+    s[r].bind(k, thread())  # wrong
+
+
 @case("TL3007")
 def lanes_of_a_texel_bound_to_threads() -> None:
     x, y, s = copy_of((8, 4))
