@@ -52,6 +52,7 @@ ROOMS = {
         "src/codegen/c",
         "src/codegen/opencl",
         "src/codegen/msl",
+        "src/codegen/llvm",
     ),  # the table
     "src/codegen/*": (
         "src/codegen/compiled_code",

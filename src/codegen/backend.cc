@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "codegen/llvm/emit.h"
+#include "codegen/llvm/legalize.h"
+#include "codegen/llvm/llvm_dialect.h"
 #include "codegen/msl/emit.h"
 #include "codegen/msl/legalize.h"
 #include "codegen/msl/msl_dialect.h"
@@ -26,13 +29,17 @@ std::span<const Backend> backends() {
   using enum ir::DeviceClass;
   static constexpr std::array kAll = {Cpu, Gpu};
   static constexpr std::array kGpus = {Gpu};
+  static constexpr std::array kCpus = {Cpu};
   static constexpr std::array kOpenCl = {KernelFormat::OpenClC};
   static constexpr std::array kMetal = {KernelFormat::Msl};
+  static constexpr std::array kNative = {KernelFormat::NativeObject};
   static const Backend rows[] = {
       {ir::TargetKind::OpenCL, "opencl", kAll, kOpenCl, opencl::opencl_dialect,
        opencl::legalize_pass(), opencl::emit},
       {ir::TargetKind::Metal, "metal", kGpus, kMetal, msl::msl_dialect, msl::legalize_pass(),
        msl::emit},
+      {ir::TargetKind::Llvm, "host", kCpus, kNative, native::llvm_dialect, native::legalize_pass(),
+       native::emit, true},
   };
   return rows;
 }
@@ -55,7 +62,7 @@ const Backend& backend_for(ir::DeviceClass device_class,
                            std::span<const KernelFormat> formats_of_driver) {
   const Backend* any = nullptr;
   for (const Backend& row : backends()) {
-    if (!row.serves(device_class)) continue;
+    if (!row.serves(device_class) || row.is_named_only) continue;
     if (row.is_prepared(formats_of_driver)) return row;
     if (any == nullptr) any = &row;
   }

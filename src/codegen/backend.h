@@ -28,6 +28,8 @@ struct Backend {
   // `interruption` is called between kernels; an exception that it throws ends the work.
   std::vector<CompiledCode> (*emit)(const ir::Program& program, const ir::Target& target,
                                     FunctionRef<void()> interruption);
+  // Whether users must name the kind: no device's target is of this kind.
+  bool is_named_only = false;
 
   bool serves(ir::DeviceClass device_class) const;
   // Whether a driver that prepares codes of these formats can run this backend's kernels.
@@ -38,9 +40,9 @@ std::span<const Backend> backends();
 const Backend& backend_of(ir::TargetKind kind);
 // Finds the backend of a kind by its name, such as "metal"; null if there is none.
 const Backend* find_backend(std::string_view kind);
-// The first backend that serves the device class and emits one of the driver's formats. If no
-// backend does, the driver interprets kernels: then returns the first backend that serves the
-// class.
+// The first backend that serves the device class and emits one of the driver's formats, unless
+// users must name it. If no backend does, the driver interprets kernels: then returns the first
+// backend that serves the class.
 const Backend& backend_for(ir::DeviceClass device_class,
                            std::span<const KernelFormat> formats_of_driver);
 

@@ -17,6 +17,7 @@
 #include "core/runtime/released_lock.h"
 #include "core/runtime/wait_notice.h"
 #include "runtime/drivers/all/drivers.h"
+#include "runtime/drivers/host/native_objects.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/driver_registry.h"
 #include "support/check.h"
@@ -33,7 +34,8 @@ struct OpenDevices {
   OpenDevices() {
     const Status added =
         hal::add_drivers(drivers, {.binary_cache = [this] { return cache_of_drivers(); },
-                                   .loaders = {compile::make_interpreter_loader()}});
+                                   .loaders = {hal::host::make_native_loader(),
+                                               compile::make_interpreter_loader()}});
     TL_CHECK(added.ok());
   }
 

@@ -35,14 +35,20 @@ struct Choice {
   std::string_view refusal;  // the message that refuses other words: a format
 };
 
+// An attribute whose value is any word.
+struct Word {
+  std::string& (*field)(Target&);
+};
+
 // Sets of kinds: a bit for each.
 constexpr unsigned bit_of(TargetKind kind) { return 1U << static_cast<unsigned>(kind); }
 constexpr unsigned kEvery = ~0U;
-constexpr unsigned kOpenCl = bit_of(TargetKind::OpenCL), kMetal = bit_of(TargetKind::Metal);
+constexpr unsigned kOpenCl = bit_of(TargetKind::OpenCL), kMetal = bit_of(TargetKind::Metal),
+                   kLlvm = bit_of(TargetKind::Llvm);
 
 struct Attribute {
   std::string_view name;
-  std::variant<Number, Flag, Choice> value;
+  std::variant<Number, Flag, Choice, Word> value;
   unsigned kinds = kEvery;  // the kinds of targets that have the attribute
 
   bool is_of(TargetKind kind) const { return (kinds & bit_of(kind)) != 0; }
@@ -86,6 +92,9 @@ constexpr Choice kDeviceClass{
 
 // The attributes, in the order in which the text of a target has them.
 constexpr std::array kAttributes = {
+    Attribute{"mtriple", Word{[](Target& t) -> std::string& { return t.machine.triple; }}, kLlvm},
+    Attribute{"mcpu", Word{[](Target& t) -> std::string& { return t.machine.cpu; }}, kLlvm},
+    Attribute{"mattr", Word{[](Target& t) -> std::string& { return t.machine.features; }}, kLlvm},
     Attribute{"msl", kMetalLanguage, kMetal},
     Attribute{"max_num_threads", Number{limit<&GpuLimits::max_threads>}},
     Attribute{"max_num_threads_z", Number{limit<&GpuLimits::max_threads_z>}},
@@ -133,6 +142,7 @@ constexpr Lack kMetalLacks[] = {{"float64", "Metal's language has no float64",
 constexpr std::array kKinds = {
     Kind{TargetKind::OpenCL, "opencl", "OpenCL"},
     Kind{TargetKind::Metal, "metal", "Metal", kMetalLacks},
+    Kind{TargetKind::Llvm, "llvm", "LLVM"},
 };
 
 const Kind& row_of(TargetKind kind) {
@@ -154,6 +164,7 @@ AttributeValue value_of(const Attribute& attribute, const Target& target) {
   Target copy = target;
   if (const auto* number = std::get_if<Number>(&attribute.value)) return number->field(copy);
   if (const auto* flag = std::get_if<Flag>(&attribute.value)) return flag->field(copy);
+  if (const auto* word = std::get_if<Word>(&attribute.value)) return word->field(copy);
   return std::get<Choice>(attribute.value).word_of(target);
 }
 
@@ -237,6 +248,8 @@ class AttributeParser {
     }
     choice.set(target_, text_);
   }
+
+  void set(const Word& word) { word.field(target_) = text_; }
 
   Target& target_;
   const SourceLocation& where_;

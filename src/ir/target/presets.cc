@@ -45,7 +45,7 @@ constexpr Features metal_features(bool argument_buffers) {
 // guides for other OpenCL devices; Apple's Metal feature set tables, with the version of the
 // language that the first system for the family compiles. The plain "metal" is for Apple's GPUs
 // from the A11 on, and for Macs. Intel's compiler for Macs chooses SIMD-groups of 8, 16 or 32
-// threads.
+// threads. The limits of "llvm" are those of the driver "host".
 constexpr std::array kPresets = {
     Preset{OpenCL, "", {}, Cpu, opencl_limits(1024, 64, 8192, 32768)},
     Preset{OpenCL, "adreno", "Adreno", Gpu, opencl_limits(1024, 1024, 16384, 32768)},
@@ -61,7 +61,11 @@ constexpr std::array kPresets = {
     Preset{Metal, "m3", {}, Gpu, metal_limits(128, 32), metal_features(true), {3, 1}},
     Preset{Metal, "m4", {}, Gpu, metal_limits(128, 32), metal_features(true), {3, 1}},
     Preset{Metal, "mac-intel", "", Gpu, metal_limits(128, 1), metal_features(false), {2, 3}},
+    Preset{Llvm, "", {}, Cpu, opencl_limits(1024, 1024, 16384, 65536)},
 };
+
+// No property is missing where no compiler of others is between the kernels and the machine.
+constexpr Quirks kNoQuirks{.conditional_barriers = true, .vector_trigonometry = true};
 
 Target target_of(const Preset& preset) {
   Target target;
@@ -71,7 +75,7 @@ Target target_of(const Preset& preset) {
   target.language = preset.language;
   target.limits = preset.limits;
   target.features = preset.features;
-  target.quirks = quirks_of(preset.device_class);
+  target.quirks = preset.kind == Llvm ? kNoQuirks : quirks_of(preset.device_class);
   return target;
 }
 

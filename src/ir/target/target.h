@@ -19,10 +19,10 @@ namespace texloom::ir {
 
 // The language that kernels are written in and the API that runs them. src/codegen/backend.h
 // has a row for each.
-enum class TargetKind : uint8_t { OpenCL, Metal };
-// The first word of a target's text: "opencl", "metal".
+enum class TargetKind : uint8_t { OpenCL, Metal, Llvm };
+// The first word of a target's text: "opencl", "metal", "llvm".
 std::string_view to_string(TargetKind kind);
-// The name in messages: "OpenCL", "Metal".
+// The name in messages: "OpenCL", "Metal", "LLVM".
 std::string_view api_name(TargetKind kind);
 // The kind of this name: "opencl".
 std::optional<TargetKind> kind_named(std::string_view name);
@@ -112,6 +112,15 @@ struct Quirks {
 // The quirks that are assumed of a device of the class.
 Quirks quirks_of(DeviceClass device_class);
 
+// A processor, in LLVM's words. Each may be empty.
+struct Machine {
+  std::string triple;    // "aarch64-linux-gnu"; "" for this machine's
+  std::string cpu;       // "haswell", "native"; "" for what every such processor has
+  std::string features;  // "+avx2,-fma": changes of what the processor has
+
+  bool operator==(const Machine&) const = default;
+};
+
 // How floating-point arithmetic may be changed.
 struct MathMode {
   bool contract = true;  // a * b + c becomes fma(a, b, c), by lower/kernels/contract_fma.h alone
@@ -123,6 +132,7 @@ struct Target {
   std::string device;  // the preset: "", "adreno", "mali", ...
   DeviceClass device_class = DeviceClass::Cpu;
   LanguageVersion language;  // {} for OpenCL, whose kernels are in OpenCL C 1.2
+  Machine machine;           // of kind Llvm
   TargetLimits limits;
   Features features;
   Quirks quirks;

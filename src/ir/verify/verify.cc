@@ -102,7 +102,11 @@ class Verifier {
       const auto usage = usage_.find(p.buffer.get());
       if (usage != usage_.end()) check_access(k, p, usage->second, found_);
     }
-    if (options_.target != nullptr) check_limits(k, *options_.target, found_);
+    // Native code runs a block in one thread: the arrays of all its threads are one function's.
+    const bool is_native = options_.target != nullptr &&
+                           options_.target->kind == TargetKind::Llvm &&
+                           program_.stage == ProgramStage::Legalized;
+    if (options_.target != nullptr && !is_native) check_limits(k, *options_.target, found_);
   }
 
   void origin_is_defined(const Buffer& b) {

@@ -146,6 +146,10 @@ class Check:
             if "float64" in text:
                 return  # Metal has no float64
             text = for_metal(text, device)
+        elif device.driver == "host":
+            if "foreign" in text:
+                return  # native code has no C text
+            text = for_llvm(text)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
         arrays = []
         for values, argument, layout in zip(
@@ -208,6 +212,16 @@ def for_metal(text: str, device: Device) -> str:
         return f'target="{" ".join(["metal", *kept, *chosen])}"'
 
     return re.sub(r'target="opencl([^"]*)"', metal, text, count=1)
+
+
+def for_llvm(text: str) -> str:
+    """Return the program's text for native code of this processor; presets are dropped."""
+
+    def llvm(found: re.Match[str]) -> str:
+        kept = [each for each in found[1].split() if not each.startswith(("-device=", "-float16"))]
+        return f'target="{" ".join(["llvm", "-mcpu=native", *kept])}"'
+
+    return re.sub(r'target="opencl([^"]*)"', llvm, text, count=1)
 
 
 def refused_or_wrong(error: TVMError) -> Outcome:

@@ -1,0 +1,40 @@
+#include "codegen/llvm/legalize.h"
+
+#include <array>
+
+#include "codegen/legalize/steps.h"
+#include "codegen/llvm/llvm_dialect.h"
+#include "codegen/llvm/thread_loops.h"
+
+namespace texloom::codegen::native {
+
+namespace {
+
+using enum ir::ProgramStage;
+using lower::in_each_kernel;
+using lower::Pass;
+using Shared = Steps<llvm_dialect>;
+
+// Steps (legalize/steps.h) explains the order of the shared rows.
+constexpr std::array kSteps = {
+    Pass{"legalize.run_threads_in_loops",
+         in_each_kernel<[](ir::Kernel& k, const ir::Target&) { run_threads_in_loops(k); }>, Kernels,
+         Kernels, "run the threads of a block one after the other"},
+    Shared::unique_definitions,
+    Shared::split_lanes,
+    Shared::bind_texels,
+    Shared::widen_storage,
+    Shared::align_accesses,
+    Shared::make_divisions_explicit,
+    Shared::drop_unused_values,
+    Shared::verify_dialect,
+};
+
+constexpr Pass kLegalize =
+    lower::group_of("legalize", kSteps, "bring kernels into a form that LLVM can translate");
+
+}  // namespace
+
+const Pass& legalize_pass() { return kLegalize; }
+
+}  // namespace texloom::codegen::native

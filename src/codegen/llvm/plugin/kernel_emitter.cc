@@ -1,0 +1,463 @@
+#include "codegen/llvm/plugin/kernel_emitter.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Verifier.h>
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "codegen/llvm/plugin/arithmetic.h"
+#include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/types.h"
+#include "ir/evaluation.h"
+#include "ir/visit.h"
+#include "support/check.h"
+
+namespace texloom::codegen::native {
+
+using ir::Expr;
+using ir::Stmt;
+using llvm::BasicBlock;
+using llvm::Value;
+
+namespace {
+
+constexpr uint64_t kArrayAlignment = 64;  // of a function's own arrays, in bytes
+constexpr uint64_t kArgumentAlignment = 16;
+constexpr uint64_t kStackBytes = 64 << 10;  // of arrays; the rest is allocated when the kernel runs
+
+// A texture as the function gets it: the fields of NativeTexture.
+struct Texture {
+  Value* texels = nullptr;
+  Value* width = nullptr;
+  Value* height = nullptr;
+  Value* row_pitch = nullptr;
+};
+
+// Emits the function that runs one block.
+class BlockEmitter {
+ public:
+  BlockEmitter(llvm::Module& module, const ir::Kernel& kernel, DebugLines& lines)
+      : module_(module),
+        context_(module.getContext()),
+        builder_(context_),
+        kernel_(kernel),
+        lines_(lines) {}
+
+  // Takes the arguments, in order, then the numbers of the block along the kernel's axes, and
+  // scratch_bytes() bytes of memory.
+  llvm::Function* run() {
+    std::vector<llvm::Type*> types;
+    for (const ir::KernelParam& param : kernel_.params) {
+      types.push_back(param.scalar ? value_type(param.scalar->type, context_)
+                                   : builder_.getPtrTy());
+    }
+    for (const ir::ThreadAxis& axis : kernel_.axes)
+      types.push_back(value_type(axis.var->type, context_));
+    types.push_back(builder_.getPtrTy());
+    function_ =
+        llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), types, false),
+                               llvm::Function::InternalLinkage, kernel_.name + ".block", module_);
+    function_->addFnAttr(llvm::Attribute::AlwaysInline);
+    function_->setDoesNotThrow();
+    lines_.begin(*function_, kernel_);
+    builder_.SetInsertPoint(BasicBlock::Create(context_, "entry", function_));
+    set_line(kernel_.location);
+    bind_arguments();
+    stmt(kernel_.body);
+    builder_.CreateRetVoid();
+    return function_;
+  }
+
+  uint64_t scratch_bytes() const { return scratch_bytes_; }
+
+ private:
+  void bind_arguments() {
+    auto argument = function_->arg_begin();
+    for (const ir::KernelParam& param : kernel_.params) {
+      llvm::Argument& given = *argument++;
+      if (param.scalar) {
+        given.setName(as<ir::Var>(param.scalar)->name);
+        values_[param.scalar.get()] = &given;
+        continue;
+      }
+      given.setName(param.buffer->name);
+      if (param.buffer->is_texture()) {
+        textures_[param.buffer.get()] = texture_at(&given);
+        continue;
+      }
+      given.addAttr(llvm::Attribute::NoAlias);
+      given.addAttr(llvm::Attribute::NonNull);
+      given.addAttr(llvm::Attribute::getWithAlignment(context_, llvm::Align(kArgumentAlignment)));
+      if (!ir::writes(param.access)) given.addAttr(llvm::Attribute::ReadOnly);
+      arrays_[param.buffer.get()] = &given;
+    }
+    for (const ir::ThreadAxis& axis : kernel_.axes) {
+      argument->setName(as<ir::Var>(axis.var)->name);
+      values_[axis.var.get()] = &*argument++;
+    }
+    scratch_ = &*argument;
+    scratch_->setName("scratch");
+    scratch_->addAttr(llvm::Attribute::NoAlias);
+    scratch_->addAttr(llvm::Attribute::getWithAlignment(context_, llvm::Align(kArrayAlignment)));
+  }
+
+  Texture texture_at(Value* descriptor) {
+    const auto field = [&](llvm::Type* type, uint64_t offset) {
+      return builder_.CreateLoad(
+          type, builder_.CreateConstGEP1_64(builder_.getInt8Ty(), descriptor, offset));
+    };
+    return {field(builder_.getPtrTy(), 0), field(builder_.getInt32Ty(), 8),
+            field(builder_.getInt32Ty(), 12), field(builder_.getInt64Ty(), 16)};
+  }
+
+  void set_line(const SourceLocation& location) {
+    builder_.SetCurrentDebugLocation(lines_.at(*function_, location));
+  }
+
+  BasicBlock* block(const char* name) { return BasicBlock::Create(context_, name, function_); }
+
+  // -- Expressions
+
+  Value* expr(const Expr& e) {
+    return visit(
+        e, [&](const ir::IntImm& n) -> Value* { return constant(n.type, n.value); },
+        [&](const ir::FloatImm& n) -> Value* {
+          return llvm::ConstantFP::get(value_type(n.type, context_), n.value);
+        },
+        [&](const ir::Var& n) -> Value* { return values_.at(&n); },
+        [&](const ir::Binary& n) -> Value* { return binary(n); },
+        [&](const ir::Not& n) -> Value* { return builder_.CreateNot(expr(n.value)); },
+        [&](const ir::Select& n) -> Value* { return select(n); },
+        [&](const ir::Cast& n) -> Value* {
+          return emit_cast(builder_, n.value->type, n.type, expr(n.value));
+        },
+        [&](const ir::Call& n) -> Value* {
+          std::vector<Value*> arguments;
+          for (const Expr& each : n.arguments) arguments.push_back(expr(each));
+          return emit_call(builder_, n.function, n.type, arguments);
+        },
+        [&](const ir::Fma& n) -> Value* {
+          return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {value_type(n.type, context_)},
+                                          {expr(n.a), expr(n.b), expr(n.c)});
+        },
+        [&](const ir::Broadcast& n) -> Value* {
+          return builder_.CreateVectorSplat(static_cast<unsigned>(n.type.lanes), expr(n.value));
+        },
+        [&](const ir::Lane& n) -> Value* {
+          return builder_.CreateExtractElement(expr(n.vector),
+                                               static_cast<uint64_t>(*int_value(n.index)));
+        },
+        [&](const ir::Pack& n) -> Value* {
+          Value* all = llvm::PoisonValue::get(value_type(n.type, context_));
+          for (size_t i = 0; i < n.elements.size(); ++i)
+            all = builder_.CreateInsertElement(all, expr(n.elements[i]), uint64_t{i});
+          return all;
+        },
+        [&](const ir::Load& n) -> Value* {
+          Value* elements = builder_.CreateAlignedLoad(
+              memory_type(n.buffer->type.with_lanes(n.type.lanes), context_),
+              place(n.buffer, n.indices.front()), alignment_of(n.buffer));
+          return from_memory(builder_, n.buffer->type, n.type, elements);
+        },
+        [&](const ir::TextureLoad& n) -> Value* { return texel(n); },
+        [](const auto& n) -> Value* {
+          TL_UNREACHABLE("not legalized: node kind " + std::to_string(static_cast<int>(n.kind)));
+        });
+  }
+
+  Value* constant(ir::Type type, int64_t value) {
+    return llvm::ConstantInt::get(value_type(type, context_), static_cast<uint64_t>(value),
+                                  type.is_int());
+  }
+
+  Value* binary(const ir::Binary& n) {
+    if (ir::is_logical(n.op) && n.type.is_scalar() && failures_.possible_in(n.b)) {
+      const bool is_and = n.op == ir::BinaryOp::And;
+      return chosen(
+          expr(n.a), n.type, [&] { return is_and ? expr(n.b) : builder_.getTrue(); },
+          [&] { return is_and ? builder_.getFalse() : expr(n.b); });
+    }
+    Value* a = expr(n.a);
+    return emit_binary(builder_, n.op, n.a->type, a, expr(n.b), !is_from_memory(n));
+  }
+
+  Value* select(const ir::Select& n) {
+    const bool branches = n.condition->type.is_scalar() &&
+                          (failures_.possible_in(n.if_true) || failures_.possible_in(n.if_false));
+    Value* condition = expr(n.condition);
+    if (branches) {
+      return chosen(
+          condition, n.type, [&] { return expr(n.if_true); }, [&] { return expr(n.if_false); });
+    }
+    Value* if_true = expr(n.if_true);
+    return builder_.CreateSelect(condition, if_true, expr(n.if_false));
+  }
+
+  // Evaluates only the chosen value.
+  template <class Then, class Otherwise>
+  Value* chosen(Value* condition, ir::Type type, const Then& then, const Otherwise& otherwise) {
+    BasicBlock* yes = block("then");
+    BasicBlock* no = block("else");
+    BasicBlock* after = block("chosen");
+    builder_.CreateCondBr(condition, yes, no);
+    builder_.SetInsertPoint(yes);
+    Value* if_true = then();
+    BasicBlock* end_of_yes = builder_.GetInsertBlock();
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(no);
+    Value* if_false = otherwise();
+    BasicBlock* end_of_no = builder_.GetInsertBlock();
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+    llvm::PHINode* phi = builder_.CreatePHI(value_type(type, context_), 2);
+    phi->addIncoming(if_true, end_of_yes);
+    phi->addIncoming(if_false, end_of_no);
+    return phi;
+  }
+
+  // Whether the integer depends on memory, so that its sums may wrap (ir/program.h).
+  bool is_from_memory(const ir::Binary& n) { return is_from_memory(n.a) || is_from_memory(n.b); }
+  bool is_from_memory(const Expr& e) {
+    if (const auto found = from_memory_.find(e); found != from_memory_.end()) return found->second;
+    bool found = e->kind == ir::ExprKind::Load || e->kind == ir::ExprKind::TextureLoad ||
+                 e->kind == ir::ExprKind::Cast || e->kind == ir::ExprKind::Call;
+    for_each_child(e, [&](const Expr& child) { found = found || is_from_memory(child); });
+    from_memory_.emplace(e, found);
+    return found;
+  }
+
+  llvm::Align alignment_of(const ir::Buffer& buffer) const {
+    return llvm::Align(static_cast<uint64_t>(buffer->type.bytes()));
+  }
+
+  // The address of the element, or of the first of consecutive elements.
+  Value* place(const ir::Buffer& buffer, const Expr& index) {
+    const auto* ramp = as<ir::Ramp>(index);
+    const Expr& first = ramp == nullptr ? index : ramp->base;
+    Value* offset =
+        builder_.CreateIntCast(expr(first), builder_.getInt64Ty(), first->type.is_int());
+    return builder_.CreateInBoundsGEP(memory_type(buffer->type, context_), arrays_.at(buffer.get()),
+                                      offset);
+  }
+
+  // Whether the texel is in the image, and its address if it is.
+  std::pair<Value*, Value*> texel_place(const ir::Buffer& buffer, const Expr& x, const Expr& y) {
+    const Texture& texture = textures_.at(buffer.get());
+    llvm::Type* wide = builder_.getInt64Ty();
+    Value* column = builder_.CreateIntCast(expr(x), wide, x->type.is_int());
+    Value* row = builder_.CreateIntCast(expr(y), wide, y->type.is_int());
+    // Negative coordinates are large as unsigned numbers.
+    Value* inside =
+        builder_.CreateAnd(builder_.CreateICmpULT(column, builder_.CreateZExt(texture.width, wide)),
+                           builder_.CreateICmpULT(row, builder_.CreateZExt(texture.height, wide)));
+    const auto bytes = static_cast<uint64_t>(4 * buffer->type.bytes());
+    Value* offset = builder_.CreateAdd(builder_.CreateMul(row, texture.row_pitch),
+                                       builder_.CreateMul(column, builder_.getInt64(bytes)));
+    return {inside, builder_.CreateGEP(builder_.getInt8Ty(), texture.texels, offset)};
+  }
+
+  Value* texel(const ir::TextureLoad& n) {
+    const auto [inside, address] = texel_place(n.texture, n.x, n.y);
+    return chosen(
+        inside, n.type,
+        [&, at = address]() -> Value* {
+          const ir::Type stored = n.texture->type;
+          Value* elements = builder_.CreateAlignedLoad(memory_type(stored.with_lanes(4), context_),
+                                                       at, alignment_of(n.texture));
+          return from_memory(builder_, stored, n.type, elements);
+        },
+        [&]() -> Value* { return llvm::Constant::getNullValue(value_type(n.type, context_)); });
+  }
+
+  // -- Statements
+
+  void stmt(const Stmt& s) {
+    set_line(s->location);
+    visit(
+        s,
+        [&](const ir::Store& n) {
+          Value* value = to_memory(builder_, n.value->type, n.buffer->type, expr(n.value));
+          builder_.CreateAlignedStore(value, place(n.buffer, n.indices.front()),
+                                      alignment_of(n.buffer));
+        },
+        [&](const ir::TextureStore& n) { store_texel(n); }, [&](const ir::For& n) { loop(n); },
+        [&](const ir::If& n) {
+          BasicBlock* then = block("then");
+          BasicBlock* after = block("after");
+          builder_.CreateCondBr(expr(n.condition), then, after);
+          builder_.SetInsertPoint(then);
+          stmt(n.then);
+          builder_.CreateBr(after);
+          builder_.SetInsertPoint(after);
+        },
+        [&](const ir::While& n) {
+          BasicBlock* test = block("while");
+          BasicBlock* body = block("body");
+          BasicBlock* after = block("after");
+          builder_.CreateBr(test);
+          builder_.SetInsertPoint(test);
+          builder_.CreateCondBr(expr(n.condition), body, after);
+          builder_.SetInsertPoint(body);
+          stmt(n.body);
+          builder_.CreateBr(test);
+          builder_.SetInsertPoint(after);
+        },
+        [&](const ir::Seq& n) {
+          for (const Stmt& each : n.statements) stmt(each);
+        },
+        [&](const ir::Let& n) {
+          values_[n.var.get()] = expr(n.value);
+          from_memory_[n.var] = is_from_memory(n.value);
+          stmt(n.body);
+        },
+        [&](const ir::Allocate& n) {
+          arrays_[n.buffer.get()] = allocated(n.buffer);
+          stmt(n.body);
+        },
+        [](const auto&) { TL_UNREACHABLE("not legalized for a function without threads"); });
+  }
+
+  Value* allocated(const ir::Buffer& buffer) {
+    const auto elements = static_cast<uint64_t>(buffer->layout.col_count());
+    const uint64_t bytes =
+        llvm::alignTo(elements * static_cast<uint64_t>(buffer->type.bytes()), kArrayAlignment);
+    if (stack_bytes_ + bytes > kStackBytes) {
+      Value* place =
+          builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), scratch_, scratch_bytes_);
+      scratch_bytes_ += bytes;
+      return place;
+    }
+    stack_bytes_ += bytes;
+    BasicBlock& entry = function_->getEntryBlock();
+    llvm::IRBuilder<> first(&entry, entry.begin());
+    llvm::Type* type = llvm::ArrayType::get(memory_type(buffer->type, context_), elements);
+    llvm::AllocaInst* array = first.CreateAlloca(type, nullptr, buffer->name);
+    array->setAlignment(llvm::Align(kArrayAlignment));
+    return array;
+  }
+
+  void loop(const ir::For& n) {
+    llvm::Type* type = value_type(n.var->type, context_);
+    Value* extent = expr(n.extent);
+    BasicBlock* before = builder_.GetInsertBlock();
+    BasicBlock* body = block("loop");
+    BasicBlock* after = block("after");
+    Value* zero = llvm::ConstantInt::get(type, 0);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(zero, extent), body, after);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* var = builder_.CreatePHI(type, 2, as<ir::Var>(n.var)->name);
+    var->addIncoming(zero, before);
+    values_[n.var.get()] = var;
+    stmt(n.body);
+    set_line(n.location);
+    Value* next = builder_.CreateAdd(var, llvm::ConstantInt::get(type, 1), "", true, true);
+    var->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
+    builder_.SetInsertPoint(after);
+  }
+
+  void store_texel(const ir::TextureStore& n) {
+    const ir::Type stored = n.texture->type;
+    Value* elements = to_memory(builder_, n.value->type, stored, expr(n.value));
+    const auto [inside, address] = texel_place(n.texture, n.x, n.y);
+    BasicBlock* then = block("inside");
+    BasicBlock* after = block("after");
+    builder_.CreateCondBr(inside, then, after);
+    builder_.SetInsertPoint(then);
+    builder_.CreateAlignedStore(elements, address, alignment_of(n.texture));
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+  }
+
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  llvm::IRBuilder<> builder_;
+  const ir::Kernel& kernel_;
+  DebugLines& lines_;
+  llvm::Function* function_ = nullptr;
+  llvm::Argument* scratch_ = nullptr;
+  uint64_t stack_bytes_ = 0, scratch_bytes_ = 0;
+  std::unordered_map<const ir::ExprNode*, Value*> values_;    // of variables
+  std::unordered_map<const ir::BufferNode*, Value*> arrays_;  // their first elements
+  std::unordered_map<const ir::BufferNode*, Texture> textures_;
+  std::unordered_map<Expr, bool, RefHash, RefSame> from_memory_;
+  ir::Failures failures_;
+};
+
+// Emits the function that the driver calls: it runs blocks [begin, end) of the grid.
+void emit_entry(llvm::Module& module, const ir::Kernel& kernel, llvm::Function* run_block,
+                uint64_t scratch_bytes) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::IRBuilder<> b(context);
+  llvm::Type* pointer = b.getPtrTy();
+  llvm::Type* number = b.getInt64Ty();
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, number, number}, false);
+  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel.name, module);
+  entry->setDoesNotThrow();
+  llvm::Argument *arguments = entry->getArg(0), *groups = entry->getArg(1);
+  llvm::Argument *begin = entry->getArg(2), *end = entry->getArg(3);
+  BasicBlock* first = BasicBlock::Create(context, "entry", entry);
+  BasicBlock* before = BasicBlock::Create(context, "arguments", entry);
+  BasicBlock* body = BasicBlock::Create(context, "block", entry);
+  BasicBlock* after = BasicBlock::Create(context, "after", entry);
+  b.SetInsertPoint(first);
+  Value* scratch = llvm::ConstantPointerNull::get(b.getPtrTy());
+  if (scratch_bytes == 0) {
+    b.CreateBr(before);
+  } else {
+    const llvm::FunctionCallee allocate = module.getOrInsertFunction(
+        "aligned_alloc", llvm::FunctionType::get(pointer, {number, number}, false));
+    scratch = b.CreateCall(allocate, {b.getInt64(kArrayAlignment), b.getInt64(scratch_bytes)});
+    BasicBlock* none = BasicBlock::Create(context, "no_memory", entry);
+    b.CreateCondBr(b.CreateIsNull(scratch), none, before);
+    b.SetInsertPoint(none);
+    b.CreateRet(b.getInt32(1));
+  }
+  b.SetInsertPoint(before);
+  std::vector<Value*> given;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    Value* address = b.CreateLoad(pointer, b.CreateConstGEP1_64(pointer, arguments, i));
+    const Expr& scalar = kernel.params[i].scalar;
+    given.push_back(scalar ? b.CreateLoad(value_type(scalar->type, context), address) : address);
+  }
+  const auto extent = [&](uint64_t axis) {
+    return b.CreateZExt(
+        b.CreateLoad(b.getInt32Ty(), b.CreateConstGEP1_64(b.getInt32Ty(), groups, axis)), number);
+  };
+  Value *width = extent(0), *height = extent(1);
+  b.CreateCondBr(b.CreateICmpULT(begin, end), body, after);
+  b.SetInsertPoint(body);
+  llvm::PHINode* block = b.CreatePHI(number, 2);
+  block->addIncoming(begin, before);
+  Value* rows = b.CreateUDiv(block, width);
+  const std::array<Value*, 3> place = {b.CreateURem(block, width), b.CreateURem(rows, height),
+                                       b.CreateUDiv(rows, height)};
+  for (const ir::ThreadAxis& axis : kernel.axes) {
+    given.push_back(b.CreateZExtOrTrunc(place[axis.tag.dim], value_type(axis.var->type, context)));
+  }
+  given.push_back(scratch);
+  b.CreateCall(run_block, given);
+  Value* next = b.CreateAdd(block, b.getInt64(1));
+  block->addIncoming(next, body);
+  b.CreateCondBr(b.CreateICmpULT(next, end), body, after);
+  b.SetInsertPoint(after);
+  if (scratch_bytes != 0) {
+    b.CreateCall(module.getOrInsertFunction(
+                     "free", llvm::FunctionType::get(b.getVoidTy(), {pointer}, false)),
+                 {scratch});
+  }
+  b.CreateRet(b.getInt32(0));
+}
+
+}  // namespace
+
+void emit_kernel(llvm::Module& module, const ir::Kernel& kernel, DebugLines& lines) {
+  BlockEmitter block(module, kernel, lines);
+  llvm::Function* run_block = block.run();
+  emit_entry(module, kernel, run_block, block.scratch_bytes());
+}
+
+}  // namespace texloom::codegen::native

@@ -1,0 +1,89 @@
+// The plug-in's functions (codegen/llvm/plugin_api.h).
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+
+#include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/kernel_emitter.h"
+#include "codegen/llvm/plugin/machine.h"
+#include "codegen/llvm/plugin_api.h"
+#include "ir/text/parse.h"
+
+namespace texloom::codegen::native {
+
+namespace {
+
+void give(const std::string& text, char*& bytes, size_t& count) {
+  bytes = static_cast<char*>(std::malloc(text.size() + 1));
+  if (bytes == nullptr) throw std::bad_alloc();
+  std::memcpy(bytes, text.data(), text.size());
+  count = text.size();
+}
+
+void compile(std::string_view text, const texloom_llvm_machine& machine,
+             texloom_llvm_result& result) {
+  const ir::Program program = ir::parse_program(text, "kernels.tl", {.check_accesses = false});
+  const std::unique_ptr<llvm::TargetMachine> target = make_machine(machine);
+  llvm::LLVMContext context;
+  llvm::Module module(program.name, context);
+  module.setTargetTriple(target->getTargetTriple().str());
+  module.setDataLayout(target->createDataLayout());
+  DebugLines lines(module);
+  for (const ir::Kernel& kernel : program.kernels) emit_kernel(module, kernel, lines);
+  lines.finish();
+  for (llvm::Function& function : module) {
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", target->getTargetCPU());
+    function.addFnAttr("target-features", target->getTargetFeatureString());
+  }
+  std::string problem;
+  llvm::raw_string_ostream problems(problem);
+  if (llvm::verifyModule(module, &problems)) throw std::logic_error("LLVM's verifier: " + problem);
+  optimize(module, *target);
+  std::string listing;
+  llvm::raw_string_ostream(listing) << module;
+  give(listing, result.listing, result.listing_bytes);
+  give(shared_object_of(object_of(module, *target)), result.object, result.object_bytes);
+}
+
+}  // namespace
+
+}  // namespace texloom::codegen::native
+
+extern "C" {
+
+__attribute__((visibility("default"))) int texloom_llvm_version(void) {
+  return TEXLOOM_LLVM_VERSION;
+}
+
+__attribute__((visibility("default"))) void texloom_llvm_compile(
+    const char* program, size_t program_bytes, const texloom_llvm_machine* machine,
+    texloom_llvm_result* result) {
+  *result = {};
+  try {
+    texloom::codegen::native::compile({program, program_bytes}, *machine, *result);
+  } catch (const std::exception& error) {
+    texloom_llvm_free(result);
+    try {
+      texloom::codegen::native::give(error.what(), result->error, result->error_bytes);
+    } catch (const std::bad_alloc&) {
+      result->error = static_cast<char*>(std::malloc(1));
+    }
+  }
+}
+
+__attribute__((visibility("default"))) void texloom_llvm_free(texloom_llvm_result* result) {
+  std::free(result->object);
+  std::free(result->listing);
+  std::free(result->error);
+  *result = {};
+}
+}

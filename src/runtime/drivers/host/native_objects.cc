@@ -1,0 +1,150 @@
+#include "runtime/drivers/host/native_objects.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/drivers/host/native_abi.h"
+
+namespace texloom::hal::host {
+
+namespace {
+
+// A shared object that the system has loaded.
+class Library {
+ public:
+  explicit Library(void* handle) : handle_(handle) {}
+  ~Library() { dlclose(handle_); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  void* find(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+ private:
+  void* handle_;
+};
+
+class NativeObjectKernel final : public Kernel {
+ public:
+  NativeObjectKernel(std::shared_ptr<const Library> library, NativeKernel function)
+      : library_(std::move(library)), function_(function) {}
+
+  bool is_divisible() const override { return true; }
+
+  Status run(const Launch& launch, GroupRange groups, std::span<std::byte>) const override {
+    const std::size_t count = launch.arguments.size();
+    std::vector<const void*> arguments(count);
+    std::vector<NativeTexture> textures;
+    textures.reserve(count);  // keeps addresses stable
+    for (std::size_t i = 0; i < count; ++i) {
+      const Argument& argument = launch.arguments[i];
+      if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
+        arguments[i] = buffer->data;
+      } else if (const auto* constant = std::get_if<Constant>(&argument)) {
+        arguments[i] = constant->data();
+      } else if (const auto* texture = std::get_if<TextureArgument>(&argument)) {
+        const Image& image = texture->image;
+        arguments[i] = &textures.emplace_back(NativeTexture{
+            image.at(0, 0), image.extent().width, image.extent().height, image.row_pitch()});
+      }
+    }
+    if (function_(arguments.data(), launch.groups.data(), groups.begin, groups.end) == 0) return {};
+    return Status(StatusCode::OutOfMemory, "no host memory for the arrays of a block");
+  }
+
+ private:
+  std::shared_ptr<const Library> library_;
+  NativeKernel function_;
+};
+
+// A file that exists while the system loads it.
+class TemporaryFile {
+ public:
+  static Result<TemporaryFile> with(std::string_view bytes) {
+    const char* folder = std::getenv("TMPDIR");
+    std::string path = folder == nullptr || *folder == '\0' ? "/tmp" : folder;
+    path += "/texloom-kernels-XXXXXX";
+    TemporaryFile file;
+    const int descriptor = mkstemp(path.data());
+    if (descriptor < 0) return failed("create", path);
+    file.path_ = path;
+    while (!bytes.empty()) {
+      const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) {
+        const Status problem = failed("write", path);
+        close(descriptor);
+        return problem;
+      }
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+    close(descriptor);
+    return file;
+  }
+  TemporaryFile(TemporaryFile&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~TemporaryFile() {
+    if (!path_.empty()) unlink(path_.c_str());
+  }
+
+  const std::string& path() const { return path_; }
+
+ private:
+  TemporaryFile() = default;
+  static Status failed(const char* what, const std::string& path) {
+    return make_error(StatusCode::BuildFailed, "cannot {} {}: {}", what, path,
+                      std::strerror(errno));
+  }
+
+  std::string path_;
+};
+
+// Makes the functions that native code calls visible to it: those of C's mathematics, and
+// conversions of float16 for processors without them. What is missing is an error when the code is
+// loaded.
+void open_libraries() {
+  static const bool kDone = [] {
+    for (const char* name : {"libm.so.6", "libgcc_s.so.1"}) dlopen(name, RTLD_NOW | RTLD_GLOBAL);
+    return true;
+  }();
+  static_cast<void>(kDone);
+}
+
+class NativeLoader final : public KernelLoader {
+ public:
+  KernelFormat format() const override { return KernelFormat::NativeObject; }
+
+  Result<std::vector<std::shared_ptr<const Kernel>>> load(
+      std::string_view code, std::span<const EntryPoint> entries) const override {
+    open_libraries();
+    TL_ASSIGN_OR_RETURN(const TemporaryFile file, TemporaryFile::with(code));
+    void* handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr)
+      return make_error(StatusCode::BuildFailed, "the system cannot load native code: {}",
+                        dlerror());
+    const auto library = std::make_shared<const Library>(handle);
+    std::vector<std::shared_ptr<const Kernel>> kernels;
+    for (const EntryPoint& entry : entries) {
+      void* symbol = library->find(entry.name);
+      if (symbol == nullptr)
+        return make_error(StatusCode::NotFound, "the native code has no kernel \"{}\"", entry.name);
+      kernels.push_back(
+          std::make_shared<NativeObjectKernel>(library, reinterpret_cast<NativeKernel>(symbol)));
+    }
+    return kernels;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const KernelLoader> make_native_loader() {
+  return std::make_shared<NativeLoader>();
+}
+
+}  // namespace texloom::hal::host

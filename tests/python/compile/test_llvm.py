@@ -1,0 +1,170 @@
+"""The target llvm: native code, which the driver "host" runs.
+
+The plug-in is built by -DTEXLOOM_LLVM=ON; without it, these tests are skipped.
+"""
+
+import numpy as np
+import pytest
+from llvm_plugin import has_llvm
+
+import texloom
+from texloom import te
+
+
+def scheduled(n=64):
+    x = te.placeholder((n,), name="X")
+    y = te.compute((n,), lambda i: x[i] * 2 + 1, name="Y")
+    s = te.create_schedule(y.op)
+    block, thread = s[y].split(y.op.axis[0], 16)
+    s[y].bind(block, te.thread_axis("blockIdx.x"))
+    s[y].bind(thread, te.thread_axis("threadIdx.x"))
+    return s, x, y
+
+
+pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+
+
+def random(*shape, dtype="float32"):
+    return (np.random.default_rng(sum(shape)).standard_normal(shape) * 3).astype(dtype)
+
+
+@pytest.mark.parametrize("target", ["llvm", "llvm -mcpu=native", "llvm -mcpu=haswell -mattr=-fma"])
+def test_blocks_of_threads(target):
+    s, x, y = scheduled()
+    f = texloom.build(s, [x, y], target)
+    a = random(64)
+    assert (f(a) == np.float32(2) * a + 1).all()
+    assert "define" in f.kernels[0].source and f.target.startswith("llvm")
+
+
+def test_threads_that_share_memory():
+    """A product of matrices by tiles in shared memory: barriers between loops over the threads."""
+    n, tile = 64, 8
+    a, b = (te.placeholder((n, n), name=name) for name in "AB")
+    k = te.reduce_axis((0, n), name="k")
+    c = te.compute((n, n), lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    shared = [s.cache_read(each, "shared", [c]) for each in (a, b)]
+    local = s.cache_write(c, "local")
+    i, j = c.op.axis
+    outer_i, inner_i = s[c].split(i, tile)
+    outer_j, inner_j = s[c].split(j, tile)
+    s[c].reorder(outer_i, outer_j, inner_i, inner_j)
+    rows = te.thread_axis((0, tile), "threadIdx.y")
+    columns = te.thread_axis((0, tile), "threadIdx.x")
+    for axis, thread in (
+        (outer_i, te.thread_axis("blockIdx.y")),
+        (outer_j, te.thread_axis("blockIdx.x")),
+        (inner_i, rows),
+        (inner_j, columns),
+    ):
+        s[c].bind(axis, thread)
+    s[local].compute_at(s[c], inner_j)
+    steps, _ = s[local].split(s[local].op.reduce_axis[0], tile)
+    for each in shared:
+        s[each].compute_at(s[local], steps)
+        s[each].bind(s[each].op.axis[0], rows)
+        s[each].bind(s[each].op.axis[1], columns)
+    x, y = (np.random.default_rng(n).integers(-4, 5, (2, n, n))).astype("float32")
+    assert (texloom.build(s, [a, b, c], "llvm")(x, y) == x @ y).all()
+
+
+def test_parallel_loops_and_vectors():
+    x = te.placeholder((40, 64), name="X")
+    y = te.compute((40, 64), lambda i, j: te.max(x[i, j], 0.0) + x[i, 63 - j], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].parallel(y.op.axis[0])
+    _, lanes = s[y].split(y.op.axis[1], 32)
+    s[y].vectorize(lanes)
+    a = random(40, 64)
+    assert (texloom.build(s, [x, y], "llvm")(a) == np.maximum(a, 0) + a[:, ::-1]).all()
+
+
+def test_textures():
+    """A texture is an array of texels with zeros around it."""
+    x = te.placeholder((4, 10, 4), name="X")
+    y = te.compute((4, 10, 4), lambda i, j, c: x[3 - i, j, c] * 2, name="Y")
+    s = te.create_schedule(y.op)
+    cached = s.cache_read(x, "texture", [y])
+    for stage, out in ((cached, cached.op), (y, y.op)):
+        s[stage].bind(out.axis[0], te.thread_axis("blockIdx.x"))
+        s[stage].bind(out.axis[1], te.thread_axis("threadIdx.x"))
+        s[stage].vectorize(out.axis[2])
+    a = random(4, 10, 4)
+    f = texloom.build(s, [x, y], "llvm")
+    assert (f(a) == a[::-1] * 2).all()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint8", "int64"])
+def test_types(dtype):
+    x, d = te.placeholder((64,), dtype, name="X"), te.placeholder((64,), dtype, name="D")
+    y = te.compute((64,), lambda i: x[i] * d[i] + d[i], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    a, b = random(64, dtype="float64").astype(dtype), random(65, dtype="float64")[1:].astype(dtype)
+    with np.errstate(all="ignore"):
+        expected = a * b + b
+    result = texloom.build(s, [x, d, y], "llvm -contract=0")(a, b)
+    assert (result == expected).all()
+
+
+def test_divisions_do_not_trap():
+    """A quotient by 0 is open, but no signal; that of the least number by -1 wraps."""
+    x, d = te.placeholder((4,), "int32", name="X"), te.placeholder((4,), "int32", name="D")
+    y = te.compute((4,), lambda i: te.floordiv(x[i], d[i]) + te.floormod(x[i], d[i]), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    a, b = np.array([7, -7, -(2**31), 5], "int32"), np.array([2, 2, -1, 0], "int32")
+    result = texloom.build(s, [x, d, y], "llvm")(a, b)
+    assert list(result[:3]) == [3 + 1, -4 + 1, -(2**31)]
+
+
+@pytest.mark.parametrize("name", ["exp", "tanh", "sqrt", "sin", "erf"])
+def test_functions(name):
+    """Functions are those of the C library, with at most 2 units in the last place."""
+    import math
+
+    x = te.placeholder((64,), name="X")
+    y = te.compute((64,), lambda i: getattr(te, name)(x[i]), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    a = abs(random(64))
+    exact = np.array([getattr(math, name)(each) for each in a.astype("float64")])
+    result = texloom.build(s, [x, y], "llvm")(a)
+    assert (abs(result - exact) <= 2 * np.spacing(abs(exact).astype("float32"))).all()
+
+
+def test_large_arrays_of_a_block_are_not_on_the_stack():
+    n = 1 << 18
+    x = te.placeholder((4, n), name="X")
+    y = te.compute((4, n), lambda i, j: x[i, j] + 1, name="Y")
+    z = te.compute((4, n), lambda i, j: y[i, n - 1 - j] * 2, name="Z")
+    s = te.create_schedule(z.op)
+    s[z].bind(z.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[y].set_scope("local")
+    s[y].compute_at(s[z], z.op.axis[0])
+    a = random(4, n)
+    target = "llvm -max_private_memory=8388608"
+    assert (texloom.build(s, [x, z], target)(a) == (a + 1)[:, ::-1] * 2).all()
+
+
+def test_code_for_another_processor():
+    s, x, y = scheduled()
+    f = texloom.build(s, [x, y], "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76")
+    assert 'target triple = "aarch64-unknown-linux-gnu"' in f.kernels[0].source
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("-mcpu=no-such", "unknown processor 'no-such'"),
+        ("-mattr=+no-such", "unknown feature 'no-such'"),
+        ("-mtriple=riscv64-linux-gnu", "is neither x86_64 nor aarch64"),
+        ("-mtriple=aarch64-linux-gnu -mcpu=native", "-mcpu=native is not a processor of"),
+    ],
+)
+def test_wrong_processors_are_refused(options, says):
+    s, x, y = scheduled()
+    with pytest.raises(texloom.TVMError, match="TL4003") as error:
+        texloom.build(s, [x, y], f"llvm {options}")
+    assert says in str(error.value) and "help: " in str(error.value)
