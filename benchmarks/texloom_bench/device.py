@@ -6,9 +6,12 @@ from typing import Any
 
 from texloom import Device, TVMError, _core, devices
 
-# The drivers that command lines take devices of, with the names of their APIs.
+# The drivers that command lines take devices of, with the names of their APIs. No schedules of the
+# demonstration and the benchmarks are for native code.
 DRIVERS: dict[str, str] = {
-    _core.driver_of_kind(kind): api for kind, api in _core.target_kinds().items()
+    _core.driver_of_kind(kind): api
+    for kind, api in _core.target_kinds().items()
+    if _core.driver_of_kind(kind) != "host"
 }
 
 

@@ -32,10 +32,10 @@ namespace {
 // implementations tear themselves down at exit, in an unknown order.
 struct OpenDevices {
   OpenDevices() {
-    const Status added =
-        hal::add_drivers(drivers, {.binary_cache = [this] { return cache_of_drivers(); },
-                                   .loaders = {hal::host::make_native_loader(),
-                                               compile::make_interpreter_loader()}});
+    const Status added = hal::add_drivers(
+        drivers,
+        {.binary_cache = [this] { return cache_of_drivers(); },
+         .loaders = {hal::host::make_native_loader(), compile::make_interpreter_loader()}});
     TL_CHECK(added.ok());
   }
 

@@ -79,7 +79,7 @@ TEST(BindSymbols, NamesTheAxisThatDisagrees) {
   EXPECT_EQ(bound(plan, {{3, 4}, {6}}), "argument 1 \"B\" has 2 axes, but the array has 1");
   EXPECT_EQ(bound(plan, {{3, 4}}), "the program takes 2 arguments, got 1");
   EXPECT_EQ(bound(plan, {{0, 4}, {0, 1}}), "0 1");
-  EXPECT_EQ(bound(plan_of({{of(Size::Op::Sub, n(), 3)}}), {{-1}}),
+  EXPECT_EQ(bound(plan_of({{of(Size::Op::Sub, n(), 3), m()}}), {{-1, 1}}),
             "axis 0 of argument 0 \"A\" is -1, expected at least 0");
   EXPECT_EQ(bound(plan_of({{of(Size::Op::Mul, n(), 8), m()}}), {{12, 1}}),
             "axis 0 of argument 0 \"A\" is 12, expected n * 8");
