@@ -33,7 +33,7 @@ from .emission import Emission
 from .empty_outputs import empty_outputs
 from .function_bodies import function_body, has_body, nodes_of_call
 from .inference import ShapeInference
-from .initializers import array_of, as_stored, initializers
+from .initializers import array_of, initializers
 from .nodes import (
     NOT_SUPPORTED,
     NeedsValues,
@@ -147,7 +147,7 @@ class Importer(Emission):
             scope[name] = constant(array_of(initialized[name]))
         for each in graph.input:
             if each.name in self._given:
-                scope[each.name] = constant(as_stored(self._given[each.name], each))
+                scope[each.name] = constant(self._given[each.name])
                 continue
             if each.name in initialized:
                 continue

@@ -40,12 +40,4 @@ def array_of(initializer: Initializer) -> NDArray[Any]:
         )
 
 
-def as_stored(array: NDArray[Any], of: onnx.ValueInfoProto) -> NDArray[Any]:
-    """Return a given array as an initializer of this type has it: bfloat16 is given as its bits."""
-    is_bfloat16 = of.type.tensor_type.elem_type == onnx.TensorProto.BFLOAT16
-    if not is_bfloat16 or array.dtype != np.uint16:
-        return array
-    return array.view(onnx.helper.tensor_dtype_to_np_dtype(onnx.TensorProto.BFLOAT16))
-
-
-__all__ = ["Initializer", "array_of", "as_stored", "initializers"]
+__all__ = ["Initializer", "array_of", "initializers"]
