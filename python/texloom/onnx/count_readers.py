@@ -18,7 +18,6 @@ from .converters.registry import Converter
 from .converters.scalars import as_value, extent_of
 from .converters.shapes import sizes_of
 from .nodes import Node, Value
-from .nodes.types import element_type
 
 WHY = "it reads a tensor whose extent is known only when the model runs"
 
@@ -103,19 +102,15 @@ def _axes(node: Node, x: Value) -> Sequence[int]:
 def _mean(node: Node, x: Value, filled: Value, axes: Sequence[int]) -> Value:
     """Return a sum, divided by the number of its terms; the mean of no floats is NaN."""
     wide = "float32" if x.dtype == "float16" else x.dtype
-    terms = _cast(node, filled, wide)
+    terms = node.cast(filled, wide)
     keepdims = int(node.attributes.get("keepdims", 1))
     total = node.convert("ReduceSum", [terms, node.constant(axes, "int64")], keepdims=keepdims)
     others = as_value(product([x.shape[axis] for axis in axes if axis != x.counted_axis]))
     number = node.convert("Mul", [x.count, others])
     if "int" in wide:
         number = node.convert("Max", [number, node.constant(1, "int64")])
-    mean = node.convert("Div", [total, _cast(node, number, wide)])
-    return _cast(node, mean, x.dtype)
-
-
-def _cast(node: Node, x: Value, dtype: str) -> Value:
-    return x if x.dtype == dtype else node.convert("Cast", [x], to=element_type(dtype))
+    mean = node.convert("Div", [total, node.cast(number, wide)])
+    return node.cast(mean, x.dtype)
 
 
 def _joined(node: Node) -> Sequence[Value] | None:

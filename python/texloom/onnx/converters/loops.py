@@ -10,7 +10,6 @@ from ...errors import TVMError
 from ...extents import LARGEST, Extent
 from ...ops.recurrent import Walk
 from ..nodes import Node, Value, constant
-from ..nodes.types import element_type
 from .axes import normal_axis
 from .branches import selected
 from .recurrences import looped_while, no_steps, recorded_loop, scanned_along, scanned_nothing
@@ -169,7 +168,7 @@ class _Steps:
 
     def _kept(self, states: Sequence[Value], active: Value) -> list[Value]:
         """Return the states after a step that may not be taken; note whether it is."""
-        taken = self._node.convert("Cast", [active], to=element_type("int64"))
+        taken = self._node.cast(active, "int64")
         before = constant(np.array(self.number, "int64")) if self._taken is None else self._taken
         self._taken = self._node.convert("Add", [before, taken])
         return [

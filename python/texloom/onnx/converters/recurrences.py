@@ -11,7 +11,6 @@ from ...graph.loop_body import LoopBody
 from ...graph.tensor import GraphTensor
 from ...ops.recurrent import Walk, conditional, looped
 from ..nodes import Node, Port, Value, empty, of_tensor, reason_of
-from ..nodes.types import element_type
 from .scalars import as_scalar, as_value
 
 
@@ -67,7 +66,7 @@ def looped_while(node: Node, recording: Recording, steps: Extent, begins: Value)
     walks = [Walk(0)] * len(recording.elements)
     if recording.goes_on and begins.is_constant:
         return _emitted(node, recording, steps, walks)
-    first = node.convert("Cast", [as_scalar(node, begins)], to=element_type("int64"))
+    first = node.cast(as_scalar(node, begins), "int64")
     true, *made = _emitted(node, recording, steps, walks, first)
     if not walks:
         return made
