@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import sys
 import time
@@ -14,7 +15,7 @@ from pathlib import Path
 from texloom.devices.lookup import devices
 
 from .case import make_script
-from .check import GAVE_UP, Outcome
+from .check import GAVE_UP, PASSED_OVER, Outcome
 from .job import Job, Result, run_job
 from .reduce import Reducer
 from .workers import Lost, Workers, processors
@@ -107,6 +108,13 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--count", type=int, default=1000, help="programs (1000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the first program (0)")
+    parser.add_argument(
+        "--only",
+        default="",
+        metavar="REGEX",
+        help="draw programs until --count of them exercise a feature that matches, such as "
+        "'extern: pairs', and run these; --verbose lists the features",
+    )
     parser.add_argument("--jobs", type=int, default=processors())
     parser.add_argument(
         "--device",
@@ -134,6 +142,10 @@ def parse_options(arguments: Sequence[str]) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.count < 1 or options.jobs < 1 or not 0 <= options.device_share <= 1:
         parser.error("--count and --jobs must be positive, --device-share between 0 and 1")
+    try:
+        re.compile(options.only)
+    except re.error as error:
+        parser.error(f"--only is no regular expression: {error}")
     return options
 
 
@@ -171,12 +183,16 @@ def fuzz(options: argparse.Namespace, targets: tuple[str, ...], found: Findings)
     every = round(1 / options.device_share) if options.device_share else 0
 
     def jobs():
-        for seed in range(options.seed, options.seed + options.count):
-            yield Job(seed, targets if every and seed % every == 0 else ())
+        for seed in itertools.count(options.seed):
+            if not options.only and seed == options.seed + options.count:
+                return
+            yield Job(seed, targets if every and seed % every == 0 else (), only=options.only)
 
     with Workers(run_job, options.jobs, LIMIT) as workers:
         for job, answer in workers.results(jobs()):
             result = result_of_lost(job, answer) if isinstance(answer, Lost) else answer
+            if result.outcome.kind == PASSED_OVER:
+                continue
             found.add(job.seed, result)
             if result.outcome.failed:
                 print(f"\nseed {job.seed}: {result.outcome.kind}: {result.outcome.detail[:400]}")
@@ -193,6 +209,8 @@ def fuzz(options: argparse.Namespace, targets: tuple[str, ...], found: Findings)
                     end=end,
                     flush=True,
                 )
+            if found.done == options.count:
+                return
 
 
 def result_of_lost(job: Job, lost: Lost) -> Result:

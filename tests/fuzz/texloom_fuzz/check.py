@@ -29,6 +29,8 @@ EXTREMUM = re.compile(r"\b(?:max|min)\(")
 # Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
 # implementation.
 GAVE_UP = "a device gave up: "
+# The kind of a program that was drawn, but not asked for: it does not count.
+PASSED_OVER = "passed over"
 # Details that differ between equal failures of different programs.
 DETAIL = re.compile(r"'[^']*'|\"[^\"]*\"|\d+|/\S+")
 

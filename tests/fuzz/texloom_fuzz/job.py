@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from dataclasses import dataclass
 
 from texloom.devices.lookup import present
 from texloom.errors import TVMError
 
-from .case import make_case
-from .check import Outcome, check, refused_or_wrong
+from .case import make_case, make_script
+from .check import PASSED_OVER, Outcome, check, refused_or_wrong
 
 # Codes with which a random program may be refused: sizes and extents that only bound inference
 # finds. Any other refusal is an error of the compiler or of the generator.
@@ -37,6 +38,7 @@ class Job:
     seed: int
     devices: tuple[str, ...]  # as "opencl:0"
     text: str = ""
+    only: str = ""  # passed over if no feature of the seed's script matches
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,8 @@ def run_job(job: Job) -> Result:
     if job.text:
         return Result(check(job.text, targets))
     try:
+        if job.only and not has_feature(job.seed, job.only):
+            return Result(Outcome(PASSED_OVER))
         case = make_case(job.seed)
     except TVMError as error:
         return Result(as_drawn(refused_or_wrong(error)))
@@ -63,6 +67,11 @@ def run_job(job: Job) -> Result:
     if "changed at random" not in case.features:
         outcome = as_drawn(outcome, case.may_read_outside)
     return Result(outcome, case.text, frozenset(case.features))
+
+
+def has_feature(seed: int, pattern: str) -> bool:
+    """Tell whether the script of a seed exercises a feature that matches."""
+    return any(re.search(pattern, each) for each in make_script(seed).features)
 
 
 def as_drawn(outcome: Outcome, may_read_outside: bool = False) -> Outcome:
