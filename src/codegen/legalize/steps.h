@@ -10,6 +10,7 @@
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
 #include "codegen/legalize/widen_storage.h"
+#include "lower/kernels/kernel_limits.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
 #include "lower/pass.h"
@@ -51,6 +52,13 @@ struct Steps {
       }>,
       Stage::Kernels, Stage::Legalized,
       "compute in types that the language supports, and round float16"};
+  static constexpr Pass check_limits{
+      "legalize.check_limits", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        lower::check_limits(k, k.location, t,
+                            "the target computes float16 in float32, so that an "
+                            "element of these arrays takes 4 bytes");
+      }>,
+      Stage::Legalized, Stage::Legalized, "refuse arrays that widened types make too large"};
   static constexpr Pass expand_functions{
       "legalize.expand_functions", lower::in_each_kernel<[](Kernel& k, const Target& t) {
         k.body = codegen::expand_functions(k.body, dialect_of(t));

@@ -25,6 +25,7 @@ constexpr std::array kSteps = {
     Shared::split_lanes,
     Shared::bind_texels,
     Shared::widen_storage,
+    Shared::check_limits,
     Shared::expand_functions,
     Shared::limit_exponents,
     Pass{"legalize.shuffle_reductions", in_each_kernel<[](Kernel& k, const Target& t) {

@@ -26,6 +26,7 @@ constexpr std::array kSteps = {
     Shared::split_lanes,
     Shared::bind_texels,
     Shared::widen_storage,
+    Shared::check_limits,
     Shared::align_accesses,
     CSteps::make_promotions_explicit,
     Shared::make_divisions_explicit,

@@ -1,6 +1,7 @@
 #include "lower/kernels/kernel_limits.h"
 
 #include <string>
+#include <string_view>
 
 #include "ir/analysis/limits.h"
 #include "support/check.h"
@@ -14,8 +15,12 @@ namespace {
 
 class Refusal {
  public:
-  Refusal(const Kernel& kernel, const SourceLocation& block, const Target& target)
-      : kernel_(kernel), block_location_(block), target_(to_string(target)) {}
+  Refusal(const Kernel& kernel, const SourceLocation& block, const Target& target,
+          std::string_view array_note)
+      : kernel_(kernel),
+        block_location_(block),
+        target_(to_string(target)),
+        array_note_(array_note) {}
 
   [[noreturn]] void refuse(const Excess& e) const {
     const auto& [x, y, z] = kernel_.block;
@@ -69,8 +74,8 @@ class Refusal {
   [[noreturn]] void refuse_arrays(const Excess& e, const std::string& whose) const {
     const std::string scope(to_string(e.buffer->memory));
     fail(e.buffer->location, Code::LocalMemoryTooLarge,
-         fmt::format("attach the {} stages to inner loops, or split those into smaller tiles",
-                     scope),
+         fmt::format("attach the {} stages to inner loops, or split those into smaller tiles{}{}",
+                     scope, array_note_.empty() ? "" : "; ", array_note_),
          "the {} buffers of the kernel '{}' need {} bytes, '{}' most of them; {} the target '{}' "
          "is allowed {}",
          scope, kernel_.name, e.need, e.buffer->name, whose, target_, e.have);
@@ -84,14 +89,15 @@ class Refusal {
   const Kernel& kernel_;
   const SourceLocation& block_location_;
   std::string target_;
+  std::string_view array_note_;
 };
 
 }  // namespace
 
-void check_limits(const Kernel& kernel, const SourceLocation& block_location,
-                  const Target& target) {
+void check_limits(const Kernel& kernel, const SourceLocation& block_location, const Target& target,
+                  std::string_view array_note) {
   for (const Excess& excess : exceeded_limits(kernel, target)) {
-    Refusal(kernel, block_location, target).refuse(excess);
+    Refusal(kernel, block_location, target, array_note).refuse(excess);
   }
 }
 

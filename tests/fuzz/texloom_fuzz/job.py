@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import traceback
+from collections.abc import Set
 from dataclasses import dataclass
 
 from texloom.devices.lookup import present
 from texloom.errors import TVMError
 
-from .case import make_case, make_script
+from .case import Case, make_case, make_script
 from .check import PASSED_OVER, Outcome, check, refused_or_wrong
 
 # Codes with which a random program may be refused: sizes and extents that only bound inference
@@ -64,8 +65,10 @@ def run_job(job: Job) -> Result:
     except Exception:
         return Result(Outcome("the fuzzer's own fault", traceback.format_exc()))
     outcome = check(case.text, targets, case.copies)
-    if "changed at random" not in case.features:
-        outcome = as_drawn(outcome, case.may_read_outside)
+    if "changed at random" in case.features:
+        outcome = as_changed(outcome, case.features)
+    else:
+        outcome = as_drawn(outcome, case)
     return Result(outcome, case.text, frozenset(case.features))
 
 
@@ -74,15 +77,38 @@ def has_feature(seed: int, pattern: str) -> bool:
     return any(re.search(pattern, each) for each in make_script(seed).features)
 
 
-def as_drawn(outcome: Outcome, may_read_outside: bool = False) -> Outcome:
+def as_drawn(outcome: Outcome, case: Case | None = None) -> Outcome:
     """Count a program without values, and a refusal with an unexpected code, as failures."""
     if outcome.kind == "unsound":
         return Outcome("drawn without values", outcome.detail)
     code = outcome.detail.partition(" ")[0]
-    expected = code in EXPECTED or (code == "TL3020" and may_read_outside)
+    expected = code in EXPECTED or (case is not None and may_be_refused(code, case))
     if outcome.kind != "refused" or expected:
         return outcome
     return Outcome(f"refused for {code}", outcome.detail)
+
+
+def may_be_refused(code: str, case: Case) -> bool:
+    """Tell whether a program of these features may be refused for a reason."""
+    if code == "TL3027":
+        # The test of an index decides which threads store, and hides that each has its own pair.
+        return "target: checked indices" in case.features and has_threads(case.features)
+    return code == "TL3020" and case.may_read_outside
+
+
+def as_changed(outcome: Outcome, features: Set[str]) -> Outcome:
+    """Count it as unsound if threads of a changed statement may meet at an element.
+
+    One after the other, the order in which unscheduled programs run them, they give values.
+    """
+    if outcome.kind.startswith("insert_barriers.place_barriers: ") and has_threads(features):
+        return Outcome("unsound", outcome.detail)
+    return outcome
+
+
+def has_threads(features: Set[str]) -> bool:
+    """Tell whether a statement of an extern has threads that share memory."""
+    return any(each.startswith(("extern: pairs", "extern: exchange")) for each in features)
 
 
 def text_of(seed: int) -> str:

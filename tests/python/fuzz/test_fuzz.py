@@ -1,5 +1,6 @@
 """A small fixed part of texloom_fuzz, its earlier findings, and tests of the fuzzer itself."""
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -241,7 +242,23 @@ def test_only_some_programs_may_be_refused_for_reading_outside():
     """Only a program with `may_read_outside` may be refused for a read outside a tensor."""
     refused = Outcome("refused", "TL3020 'B' reads axis 0 of 'X' at index 8")
     assert job.as_drawn(refused).failed
-    assert not job.as_drawn(refused, may_read_outside=True).failed
+    case = Case(0, "", "", may_read_outside=True)
+    assert not job.as_drawn(refused, case).failed
+
+
+def test_threads_of_changed_statements_may_meet():
+    """A changed statement of threads may race; any other race is an error of the compiler."""
+    race = Outcome("insert_barriers.place_barriers: race", "tile[0] is written twice")
+    assert job.as_changed(race, {"form: copy"}).failed
+    assert job.as_changed(race, {"extern: pairs in shared memory"}).kind == "unsound"
+
+
+def test_only_programs_of_a_feature_run(tmp_path, capsys):
+    options = ["--count", "2", "--jobs", "1", "--no-device", "--corpus", str(tmp_path), "-v"]
+    assert main([*options, "--only", "extern by_(pairs|exchange)"]) == 0
+    assert re.search(r"^2 programs", capsys.readouterr().out, re.MULTILINE)
+    with pytest.raises(SystemExit):
+        main([*options, "--only", "("])
 
 
 def test_command_line(tmp_path, capsys):
