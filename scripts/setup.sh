@@ -8,7 +8,7 @@ module_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-d
   libxxhash-dev lld-19 ninja-build ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd python3-dev
   python3-venv)
 build_packages=("${module_packages[@]}" libblocksruntime-dev libgnustep-base-dev libgtest-dev
-  libobjc-12-dev)
+  liblld-19-dev libobjc-12-dev llvm-19-dev)
 # What has their place on macOS; its clang, Metal and OpenCL are Apple's.
 brew_packages=(bash ccache cmake coreutils flatbuffers fmt googletest ninja opencl-headers python@3.13 xxhash)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)

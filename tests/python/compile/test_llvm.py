@@ -1,6 +1,6 @@
 """The target llvm: native code, which the driver "host" runs.
 
-The plug-in is built by -DTEXLOOM_LLVM=ON; without it, these tests are skipped.
+`./dev build` builds the plug-in; without it, these tests are skipped.
 """
 
 import numpy as np
