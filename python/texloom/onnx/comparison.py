@@ -218,7 +218,7 @@ def terms(node: onnx.NodeProto, shapes: Sequence[Sequence[int]], output: Sequenc
         return prod(shapes[1]) // max(1, shapes[1][1]) + 1
     if node.op_type == "Gemm":
         return int(first[0 if attributes.get("transA") else 1]) + 1
-    if node.op_type in ("MatMul", "CumSum"):
+    if node.op_type in ("MatMul", "CumProd", "CumSum"):
         return max(first[-1:] if node.op_type == "MatMul" else first, default=1)
     if node.op_type in ("Softmax", "LogSoftmax", "Hardmax", "LpNormalization"):
         return int(first[attributes.get("axis", -1)])

@@ -40,6 +40,7 @@ def converted_with_count(node: Node, convert: Converter) -> Sequence[Value] | No
 _FILLINGS: dict[str, Filling] = {
     "ArgMax": "lowest",
     "ArgMin": "highest",
+    "CumProd": "one",
     "CumSum": "zero",
     "LogSoftmax": "lowest",
     "ReduceL1": "zero",
@@ -56,7 +57,7 @@ _FILLINGS: dict[str, Filling] = {
 }
 """What operators along the counted axis read in place of the rows that are not counted."""
 
-_KEEPS_ROWS = ("CumSum", "LogSoftmax", "Softmax")
+_KEEPS_ROWS = ("CumProd", "CumSum", "LogSoftmax", "Softmax")
 
 
 def _masked(node: Node, convert: Converter) -> Sequence[Value] | None:
@@ -91,7 +92,7 @@ def _axes(node: Node, x: Value) -> Sequence[int]:
         return softmax_axes(node, x.rank)
     if node.op.startswith("Arg"):
         return [normal_axis(node, int(node.attributes.get("axis", 0)), x.rank)]
-    if node.op == "CumSum":
+    if node.op in ("CumProd", "CumSum"):
         return normal_axes(node, node.ints(1), x.rank)
     axes = node.ints_or("axes", 1)
     if not axes:

@@ -131,6 +131,19 @@ def test_cumulative_sums(length, exclusive, reverse):
     assert got.dtype == "int32"
 
 
+@pytest.mark.parametrize(("length", "exclusive", "reverse"), [(5, 0, 0), (33, 1, 0), (70, 0, 1)])
+def test_cumulative_products(length, exclusive, reverse):
+    """Products of integers wrap."""
+    x = np.random.default_rng(4).integers(-9, 9, (2, length, 3)).astype("int32") | 1
+    turned = x[:, ::-1] if reverse else x
+    if exclusive:
+        turned = np.concatenate([np.ones_like(turned[:, :1]), turned[:, :-1]], axis=1)
+    expected = turned.cumprod(axis=1, dtype="int32")
+    options = {"exclusive": exclusive, "reverse": reverse}
+    got = run_node("CumProd", [x, np.array(-2)], 26, known=[1], **options)
+    np.testing.assert_array_equal(got, expected[:, ::-1] if reverse else expected)
+
+
 def test_cumulative_sums_of_halves():
     """The sum passes 2048, where adding 1 in float16 has no effect."""
     x = np.ones(4000, "float16")

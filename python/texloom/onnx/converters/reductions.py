@@ -86,14 +86,17 @@ def place(node: Node) -> Value:
     )
 
 
-@converts("CumSum")
-def cumsum(node: Node) -> Value:
-    """Compute cumulative sums along an axis."""
+_CUMULATIVE = {"CumProd": reductions.cumprod, "CumSum": reductions.cumsum}
+
+
+@converts(*_CUMULATIVE)
+def cumulative(node: Node) -> Value:
+    """Compute cumulative sums or products along an axis."""
     data = node.input(0)
     (axis,) = checked_axes(node, node.ints(1), data.rank)
     return node.emit(
-        "cumsum",
-        reductions.cumsum,
+        node.op.lower(),
+        _CUMULATIVE[node.op],
         [data],
         axis=axis,
         exclusive=bool(node.attributes.get("exclusive", 0)),
@@ -124,4 +127,4 @@ def checked_axes(node: Node, axes: Iterable[int], rank: int) -> tuple[int, ...]:
         node.refuse(str(error))
 
 
-__all__ = ["checked_axes", "cumsum", "place", "reduce", "top_k"]
+__all__ = ["checked_axes", "cumulative", "place", "reduce", "top_k"]

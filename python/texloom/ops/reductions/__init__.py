@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .cumulative import cumsum
+from .cumulative import cumprod, cumsum
 from .places import argmax, argmin
 from .reduce import (
     reduce_l1,
@@ -20,6 +20,7 @@ from .reduce import (
 __all__ = [
     "argmax",
     "argmin",
+    "cumprod",
     "cumsum",
     "reduce_l1",
     "reduce_l2",
