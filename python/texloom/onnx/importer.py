@@ -337,9 +337,12 @@ class Importer(Emission):
         inputs: Sequence[Value | None],
         scope: Scope,
     ) -> list[Value]:
-        """Convert the body of a function in a scope of its own."""
+        """Convert the body of a function in a scope of its own.
+
+        Bodies of the standard may import no version of ONNX's own operators: that of the model.
+        """
         versions = {each.domain: each.version for each in function.opset_import}
-        inner = Scope(versions or scope.versions)
+        inner = Scope({**scope.versions, **versions})
         for name, value in zip(function.input, inputs, strict=False):
             inner[name] = value
         self._convert_nodes(nodes_of_call(function, node), inner)
