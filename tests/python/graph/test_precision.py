@@ -140,7 +140,8 @@ def test_coordinates_are_known_by_what_is_computed():
         assert dtypes_of_inputs(weighted, (6, 8), (6,), op=op) == ["float16", "float16"]
     image = (1, 3, 8, 8)
     assert dtypes_of_inputs(grid_sample, image, (1, 4, 4, 2)) == ["float16", "float32"]
-    assert dtypes_of_inputs(partial(affine_grid, size=(4, 4)), (1, 2, 3)) == ["float32"]
+    grid = partial(affine_grid, size=(4, 4))
+    assert dtypes_of_inputs(grid, (1, 2, 3), (8,)) == ["float32", "float32"]
     convolved = dtypes_of_inputs(
         deformable_convolution, (1, 4, 6, 6), (4, 4, 3, 3), (1, 18, 4, 4), op="y"
     )

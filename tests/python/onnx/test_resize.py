@@ -1,5 +1,6 @@
 """Resized and sampled images, against ONNX Runtime."""
 
+import ml_dtypes  # noqa: F401  (gives NumPy the type bfloat16)
 import numpy as np
 import pytest
 from onnx import helper
@@ -167,6 +168,15 @@ def test_affine_grid(align):
     y, x = (np.linspace(-1, 1, n) if align else (np.arange(n) + 0.5) * 2 / n - 1 for n in (3, 5))
     expected = np.stack(np.meshgrid(x, y), -1)[None]
     np.testing.assert_allclose(got, expected, atol=4 * ROUNDOFF)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_affine_grid_of_other_types(dtype):
+    """Places are computed in float32 or float64; PoCL 3.1 vectorizes this grid of halves."""
+    theta = np.repeat(np.eye(2, 3)[None], 3, 0).astype(dtype)
+    got = run_node("AffineGrid", [theta, np.array([3, 1, 1, 5], "int64")], 20, known=[1])
+    expected = np.broadcast_to((2 * np.arange(5) + 1) / 5 - 1, (3, 1, 5))
+    assert np.array_equal(got[..., 0], expected.astype(dtype))
 
 
 ROIS = np.array([[0, 0, 6, 5], [-2, 1, 3.5, 9], [4, 4, 4.2, 4.1]], "float32")

@@ -53,8 +53,8 @@ def affine_grid(node: Node) -> Value:
     if 0 in shape:
         return empty(shape, theta.dtype)
     align = bool(node.attributes.get("align_corners", 0))
-    function = ops.affine_grid
-    return node.emit("affine_grid", function, [theta], size=tuple(size), align_corners=align)
+    places = node.constant(ops.grid_places(size, theta.dtype, align))
+    return node.emit("affine_grid", ops.affine_grid, [theta, places], size=tuple(size))
 
 
 @converts("RoiAlign")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .grid_sampling import affine_grid, grid_sample
+from .grid_sampling import affine_grid, grid_places, grid_sample
 from .open_tables import open_table
 from .regions import max_roi_pool, roi_align
 from .resizing import fill_outside, interpolate, interpolate_open, repeat, take_positions
@@ -15,6 +15,7 @@ __all__ = [
     "Table",
     "affine_grid",
     "fill_outside",
+    "grid_places",
     "grid_sample",
     "interpolate",
     "interpolate_open",

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ... import te, tir
 from ..._core import Tensor
 from ..coordinates import reads_coordinates
@@ -140,8 +143,8 @@ def grid_sample(
     return te.compute(shape, lambda *i: made(*i).astype(x.dtype), name="rounded")
 
 
-@reads_coordinates("theta")
-def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False) -> Tensor:
+@reads_coordinates("theta", "places")
+def affine_grid(theta: Tensor, places: Tensor, size: Sequence[int]) -> Tensor:
     """Return the grid with which :func:`grid_sample` transforms images by matrices.
 
     Parameters
@@ -149,10 +152,10 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
     theta : Tensor
         ``[N, axes, axes + 1]``: the matrices transform ``[..., height, width, 1]``, last axis
         first.
+    places : Tensor
+        The places of elements along all axes, one axis after the other: see :func:`grid_places`.
     size : sequence of int
         The spatial extents of the result.
-    align_corners : bool
-        As for :func:`grid_sample`.
 
     Returns
     -------
@@ -160,19 +163,38 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool = False)
         ``[N, *size, axes]``.
     """
     axes = len(size)
+    real = _real(theta.dtype)
 
     def at(*i: Any) -> Any:
-        value = theta(i[0], i[-1], axes)
-        for axis, extent in enumerate(size):
-            step = 2.0 / (max(extent - 1, 1) if align_corners else extent)
-            first = -1.0 if align_corners else -1.0 + step / 2
-            place = te.const(first, theta.dtype) + i[1 + axis].astype(theta.dtype) * te.const(
-                step, theta.dtype
-            )
-            value = value + theta(i[0], i[-1], axes - 1 - axis) * place
-        return value
+        value = theta(i[0], i[-1], axes).astype(real)
+        for axis in range(axes):
+            place = places(sum(size[:axis]) + i[1 + axis])
+            value = value + theta(i[0], i[-1], axes - 1 - axis).astype(real) * place
+        return value.astype(theta.dtype)
 
     return te.compute((theta.shape[0], *size, axes), at, name="grid")
 
 
-__all__ = ["Outside", "affine_grid", "grid_sample"]
+def grid_places(size: Sequence[int], dtype: str, align_corners: bool = False) -> NDArray[Any]:
+    """Return the places of elements along all axes, between -1 and 1, for :func:`affine_grid`.
+
+    They are a tensor because PoCL 3.1 vectorizes conversions of such indices to floating point
+    wrongly where results are float16.
+
+    Parameters
+    ----------
+    size : sequence of int
+    dtype : str
+        That of the matrices.
+    align_corners : bool
+        As for :func:`grid_sample`. The place of a single element is then -1.
+    """
+    first = 0 if align_corners else 1
+    steps = [max(extent - 1, 1) if align_corners else extent for extent in size]
+    places = [
+        (2 * np.arange(extent) + first) / step - 1 for extent, step in zip(size, steps, strict=True)
+    ]
+    return np.concatenate(places).astype(_real(dtype))
+
+
+__all__ = ["Outside", "affine_grid", "grid_places", "grid_sample"]
