@@ -1,6 +1,7 @@
 """Fourier transforms and windows."""
 
 import numpy as np
+import onnx
 import pytest
 from single_node import floats, run_node
 
@@ -73,6 +74,21 @@ def test_window_of_a_size_that_is_given_at_run_time(op, function):
     got = run_node(op, [np.array(9)], 17, periodic=0)
     np.testing.assert_allclose(got, function(9), atol=2.0**-22)
     assert got.dtype == "float32"
+
+
+def test_weights_of_a_window_that_are_almost_integers():
+    """The middle of the window is 0.42 + 0.5 + 0.08, which is less than 1 in float64."""
+    for dtype, expected in ((onnx.TensorProto.INT8, [0, 1]), (onnx.TensorProto.FLOAT, [0, 1])):
+        got = run_node("BlackmanWindow", [np.array(2)], 17, output_datatype=dtype)
+        np.testing.assert_allclose(got, expected, atol=2.0**-22)
+
+
+def test_symmetric_window_of_one_element():
+    """Its angle is 0 / 0 in the standard's body."""
+    for op in ("BlackmanWindow", "HammingWindow", "HannWindow"):
+        assert np.isnan(run_node(op, [np.array(1)], 17, periodic=0)).tolist() == [True]
+    with pytest.raises(Unsupported, match="of one element is NaN"):
+        run_node("HannWindow", [np.array(1)], 17, periodic=0, output_datatype=6)
 
 
 @pytest.mark.parametrize(

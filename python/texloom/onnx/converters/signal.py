@@ -73,14 +73,24 @@ def _stft(x: Tensor, powers: Tensor, *window: Tensor, step: int, onesided: bool)
 
 @converts(*_WINDOWS)
 def window(node: Node) -> Value:
-    """Make the weights of a window, a sum of cosines."""
+    """Make the weights of a window, a sum of cosines.
+
+    A symmetric window of one element is NaN, as the angle 0 / 0 is in the standard's body. Weights
+    are rounded to float32 before they are truncated to integers, so that 1 stays 1.
+    """
     size = node.ints(0)[0]
     check_extent(node, [size])
     period = size if node.attributes.get("periodic", 1) else size - 1
-    turns = 2 * np.pi * np.arange(size) / max(period, 1)
+    with np.errstate(invalid="ignore"):
+        turns = 2 * np.pi * np.arange(size) / np.float64(period)
     weights = _WINDOWS[node.op]
     made = sum(weight * np.cos(number * turns) for number, weight in enumerate(weights))
-    return node.constant(made, _made_dtype(node))
+    dtype = _made_dtype(node)
+    if "int" in dtype:
+        if np.isnan(made).any():
+            node.refuse("a symmetric window of one element is NaN, which no integer is")
+        made = made.astype("float32")
+    return node.constant(made, dtype)
 
 
 @converts("MelWeightMatrix")
