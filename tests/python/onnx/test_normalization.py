@@ -232,3 +232,22 @@ def test_losses(reduction):
 def test_refused(op, shapes, attributes, why):
     with pytest.raises(Unsupported, match=why):
         run_node(op, [floats(*shape) for shape in shapes], 22, **attributes)
+
+
+def test_normalizations_of_no_elements():
+    """The mean of no elements is NaN."""
+    parameters = [np.ones(4, "float32")] * 2
+    x = np.zeros((3, 4, 0), "float32")
+    assert run_node("GroupNormalization", [x, *parameters], 21, num_groups=2).shape == x.shape
+    y, mean, inverse = run_node("LayerNormalization", [x, x[0]], 17, 3, axis=1)
+    assert y.shape == x.shape
+    np.testing.assert_array_equal(mean, np.full((3, 1, 1), np.nan))
+    np.testing.assert_array_equal(inverse, mean)
+
+
+@pytest.mark.parametrize("op", ["NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"])
+def test_loss_of_no_targets(op):
+    inputs = [np.zeros((2, 4, 0), "float32"), np.zeros((2, 0), "int64")]
+    for reduction, expected in (("sum", 0), ("mean", np.nan), ("none", np.zeros((2, 0)))):
+        got = run_node(op, inputs, 13, reduction=reduction)
+        np.testing.assert_array_equal(got, np.asarray(expected, "float32"), strict=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...ops import normalization
-from ..nodes import Node, Value
+from ..nodes import Node, Value, empty
 from .registry import converts
 
 _LOSSES = {
@@ -27,6 +29,8 @@ def loss(node: Node) -> list[Value]:
     reduction = node.attributes.get("reduction", "mean")
     if reduction not in ("none", "sum", "mean"):
         node.refuse(f"its reduction is {reduction!r}, not none, sum or mean")
+    if x.is_empty:
+        return [_of_nothing(node, target, x.dtype, reduction), empty(x.shape, x.dtype)]
     inputs = [x, target, *([node.input(2)] if node.has(2) else [])]
     return node.emit_all(
         node.op.lower(),
@@ -35,6 +39,13 @@ def loss(node: Node) -> list[Value]:
         reduction=reduction,
         ignored=node.attributes.get("ignore_index"),
     )
+
+
+def _of_nothing(node: Node, target: Value, dtype: str, reduction: str) -> Value:
+    """Return the loss of no targets."""
+    if reduction == "none":
+        return empty(target.shape, dtype)
+    return node.constant(0 if reduction == "sum" else np.nan, dtype)
 
 
 __all__ = ["loss"]

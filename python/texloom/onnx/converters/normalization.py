@@ -6,7 +6,7 @@ import numpy as np
 
 from ...ops import normalization
 from ...ops.broadcast import broadcast_shape
-from ..nodes import Node, Value
+from ..nodes import Node, Value, empty
 from ..nodes.types import float_name
 from .reductions import checked_axes
 from .registry import converts
@@ -94,6 +94,8 @@ def group_normalization(node: Node) -> Value:
     if groups < 1 or x.shape[1] % groups:
         node.refuse(f"{groups} groups do not divide {x.shape[1]} channels")
     _check_channels(node, x, [scale, bias], [groups if node.version < 21 else x.shape[1]])
+    if x.is_empty:
+        return empty(x.shape, x.dtype)
     return node.emit(
         "group_normalization",
         normalization.group_normalization,
@@ -119,6 +121,10 @@ def layer_normalization(node: Node) -> list[Value]:
     stash = float_name(node.attributes.get("stash_type", 1) or 1)  # some files have 0: undefined
     if stash is None:
         node.refuse(f"its stash_type {node.attributes['stash_type']} is not supported")
+    if x.is_empty:
+        rows = (*x.shape[:axis], *(1 for _ in x.shape[axis:]))
+        moments = node.constant(np.full(rows, np.nan), stash)  # of no elements
+        return [empty(x.shape, x.dtype), moments, moments]
     return node.emit_all(
         "layer_normalization",
         normalization.layer_normalization,
