@@ -64,6 +64,16 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("alpha", [0.0, -0.0, np.inf, np.nan])
+def test_celu_that_divides_by_no_number(alpha):
+    """The second term of the sum is NaN where the formula is, also beside a positive x."""
+    x = np.array([2, 0, -2, np.inf, -np.inf], "float32")
+    with np.errstate(all="ignore"):
+        curve = np.float32(alpha) * np.expm1(x / np.float32(alpha))
+    expected = np.maximum(x, 0) + np.minimum(0, curve)
+    np.testing.assert_array_equal(run_node("Celu", [x], 12, alpha=alpha), expected)
+
+
 SOME = [case for case in CASES if case[0] in ("Elu", "Gelu", "HardSwish", "Mish", "Softplus")]
 
 

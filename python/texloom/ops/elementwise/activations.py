@@ -7,7 +7,7 @@ stays NaN, except in :func:`thresholded_relu` and :func:`shrink`, where it becom
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi, sqrt
+from math import isfinite, pi, sqrt
 from typing import Any, Literal
 
 from ... import _core, te
@@ -91,7 +91,18 @@ def selu(x: Tensor, alpha: float, gamma: float) -> Tensor:
 
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
-    """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``."""
+    """Return ``max(0, x) + min(0, alpha * (exp(x / alpha) - 1))``.
+
+    If `alpha` is 0 or not finite, the second term may be NaN also for a positive `x`.
+    """
+
+    def both_terms(v: Any) -> Any:
+        zero = number(0, v)
+        curve = number(alpha, v) * _core.call("expm1", v / number(alpha, v))
+        return te.max(v, zero) + te.if_then_else(curve > zero, zero, curve)
+
+    if alpha == 0 or not isfinite(alpha):
+        return _activation(both_terms, x, "celu")
     return _activation(lambda v: _exponential(v, alpha, alpha), x, "celu")
 
 
