@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from node_peers import model_of, onnxruntimes, ours
+from node_peers import model_of, onnxruntimes, ours, with_constants
 
 MICROSOFT = "com.microsoft"
-UNIT = {"float16": 2.0**-11, "float32": 2.0**-24}
 
 
 @dataclass
@@ -25,43 +24,6 @@ class Drawn:
     attributes: dict[str, Any] = field(default_factory=dict)
     domain: str = MICROSOFT
     peer_inputs: list[Any] | None = None
-
-
-class Source:
-    """Random choices and tensors."""
-
-    def __init__(self, seed):
-        self.generator = np.random.default_rng(seed)
-        self.dtype = self.of("float32", "float32", "float16")
-
-    @property
-    def unit(self):
-        return UNIT[self.dtype]
-
-    def of(self, *choices):
-        return choices[int(self.generator.integers(len(choices)))]
-
-    def up_to(self, most):
-        return int(self.generator.integers(1, most + 1))
-
-    def shape(self, least, most):
-        """From `least` to `most` extents of at most 5."""
-        rank = int(self.generator.integers(least, most + 1))
-        return [self.up_to(5) for _ in range(rank)]
-
-    def chance(self):
-        return bool(self.generator.integers(2))
-
-    def floats(self, *shape):
-        return self.generator.standard_normal(shape).astype(self.dtype)
-
-    def maybe(self, *shape):
-        """Numbers, or None for an input that is left out."""
-        return self.floats(*shape) if self.chance() else None
-
-    def integers(self, dtype, *shape):
-        limits = np.iinfo(dtype)
-        return np.asarray(self.generator.integers(limits.min, limits.max + 1, shape), dtype)
 
 
 def greatest(x):
@@ -80,16 +42,6 @@ def model_of_drawn(op, drawn, inputs):
 
 def widened(x):
     return x if x is None or x.dtype != np.float16 else x.astype("float32")
-
-
-def with_constants(model, inputs, constants):
-    """Make the inputs at these positions initializers; return the other inputs."""
-    for i in constants:
-        name = f"x{i}"
-        (value,) = [each for each in model.graph.input if each.name == name]
-        model.graph.input.remove(value)
-        model.graph.initializer.append(onnx.numpy_helper.from_array(inputs[i], name))
-    return [None if i in constants else each for i, each in enumerate(inputs)]
 
 
 def check(op, drawn, constants=()):

@@ -15,18 +15,12 @@ def model_of(
 ):
     """A model of one node; None among the inputs is an optional input that is left out.
 
-    The outputs at the positions in `unused` have no names.
+    A list is a sequence. The outputs at the positions in `unused` have no names.
     """
     names = [f"x{i}" if each is not None else "" for i, each in enumerate(inputs)]
     made = ["" if i in unused else f"y{i}" for i in range(outputs)]
     node = onnx.helper.make_node(op, names, made, domain=domain, **attributes)
-    given = [
-        onnx.helper.make_tensor_value_info(
-            name, onnx.helper.np_dtype_to_tensor_dtype(each.dtype), each.shape
-        )
-        for name, each in zip(names, inputs, strict=True)
-        if name
-    ]
+    given = [_declared(name, each) for name, each in zip(names, inputs, strict=True) if name]
     graph = onnx.helper.make_graph(
         [node], "node", given, [onnx.ValueInfoProto(name=n) for n in made if n]
     )
@@ -36,13 +30,33 @@ def model_of(
     return onnx.helper.make_model(graph, opset_imports=versions, ir_version=9)
 
 
+def _declared(name, value):
+    """The declaration of an input; one of a sequence leaves the shapes of its elements open."""
+    helper = onnx.helper
+    if not isinstance(value, list):
+        dtype = helper.np_dtype_to_tensor_dtype(value.dtype)
+        return helper.make_tensor_value_info(name, dtype, value.shape)
+    dtype = helper.np_dtype_to_tensor_dtype(value[0].dtype)
+    return helper.make_tensor_sequence_value_info(name, dtype, None)
+
+
+def with_constants(model, inputs, constants):
+    """Make the inputs at these positions initializers; return the other inputs."""
+    for i in constants:
+        name = f"x{i}"
+        (value,) = [each for each in model.graph.input if each.name == name]
+        model.graph.input.remove(value)
+        model.graph.initializer.append(onnx.numpy_helper.from_array(inputs[i], name))
+    return [None if i in constants else each for i, each in enumerate(inputs)]
+
+
 def ours(model, inputs):
     return list(Model(model).run(named(inputs)).values())
 
 
 def onnxruntimes(model, inputs):
     options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # a failure is an exception
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )

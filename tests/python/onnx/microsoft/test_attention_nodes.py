@@ -3,9 +3,10 @@
 import numpy as np
 import onnx
 import pytest
-from microsoft_peers import MICROSOFT, Drawn, Source, check, greatest, with_constants
+from microsoft_peers import MICROSOFT, Drawn, check, greatest
 from nightly import most_at_night
-from node_peers import model_of, onnxruntimes
+from node_peers import model_of, onnxruntimes, with_constants
+from node_source import Source
 
 from texloom.errors import TVMError
 from texloom.onnx.model import Model

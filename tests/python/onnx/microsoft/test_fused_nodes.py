@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from microsoft_peers import MICROSOFT, Drawn, Source, check, greatest
+from microsoft_peers import MICROSOFT, Drawn, check, greatest
 from nightly import most_at_night
 from node_peers import model_of, onnxruntimes, ours, random
+from node_source import Source
 
 from texloom.errors import TVMError
 from texloom.onnx.model import Model

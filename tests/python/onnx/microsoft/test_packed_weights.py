@@ -3,8 +3,9 @@
 import numpy as np
 import onnx
 import pytest
-from microsoft_peers import MICROSOFT, Drawn, Source, check
+from microsoft_peers import MICROSOFT, Drawn, check
 from node_peers import model_of, random
+from node_source import Source
 
 from texloom.errors import TVMError
 from texloom.onnx.model import Model
