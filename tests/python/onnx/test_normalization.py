@@ -239,6 +239,8 @@ def test_normalizations_of_no_elements():
     parameters = [np.ones(4, "float32")] * 2
     x = np.zeros((3, 4, 0), "float32")
     assert run_node("GroupNormalization", [x, *parameters], 21, num_groups=2).shape == x.shape
+    rms = run_node("RMSNormalization", [x, x[0].astype("float16")], 23, axis=1)
+    assert rms.shape == x.shape and rms.dtype == "float16"  # that of the scale
     y, mean, inverse = run_node("LayerNormalization", [x, x[0]], 17, 3, axis=1)
     assert y.shape == x.shape
     np.testing.assert_array_equal(mean, np.full((3, 1, 1), np.nan))

@@ -141,6 +141,8 @@ def rms_normalization(node: Node) -> Value:
     x, scale = node.input(0), node.input(1)
     (axis,) = checked_axes(node, [node.attributes.get("axis", -1)], x.rank)
     _check_broadcast(node, x, [scale])
+    if x.is_empty:
+        return empty(x.shape, scale.dtype)
     return node.emit(
         "rms_normalization",
         normalization.rms_normalization,
