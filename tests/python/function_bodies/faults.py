@@ -66,6 +66,17 @@ def _scales_zero(drawn: Drawn) -> bool:
     return bool((x == 0).any() and not np.isfinite(slope).all())
 
 
+def _ignores_last_class(drawn: Drawn) -> bool:
+    """A mean without weights over targets of which some are ignored as -1."""
+    attributes = drawn.attributes
+    return (
+        drawn.inputs[2] is None
+        and attributes.get("ignore_index") == -1
+        and attributes.get("reduction", "mean") == "mean"
+        and -1 in drawn.inputs[1]
+    )
+
+
 def _has_edge_alpha(drawn: Drawn) -> bool:
     return not np.isfinite(drawn.attributes.get("alpha", 0.0))
 
@@ -153,6 +164,12 @@ FAULTS: tuple[Fault, ...] = (
         RUNTIME,
         "the variance of equal elements is a difference of sums, of which a negative one gives NaN",
         _has_no_variance,
+    ),
+    Fault(
+        ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"),
+        REFERENCE,
+        "without weights, targets that are ignored as -1 count in the mean",
+        _ignores_last_class,
     ),
     Fault(
         ("PRelu",),
