@@ -54,6 +54,10 @@ def _has_infinity(drawn: Drawn) -> bool:
     return bool(np.isinf(drawn.inputs[0].astype("float64")).any())
 
 
+def _has_infinity_and_nan(drawn: Drawn) -> bool:
+    return _has_infinity(drawn) and bool(np.isnan(drawn.inputs[0].astype("float64")).any())
+
+
 def _has_no_variance(drawn: Drawn) -> bool:
     """Whether the mean is of equal elements."""
     x = drawn.inputs[0].astype("float64")
@@ -188,6 +192,12 @@ FAULTS: tuple[Fault, ...] = (
         RUNTIME,
         "exponentials of integers are truncated, where the standard's body computes in float64",
         _is_of_integers,
+    ),
+    Fault(
+        ("ReduceLogSumExp",),
+        RUNTIME,
+        "infinity hides NaN",
+        _has_infinity_and_nan,
     ),
     Fault(("Shrink",), RUNTIME, "float64 is computed in float32", _is_of_doubles),
 )
