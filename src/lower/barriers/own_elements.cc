@@ -30,6 +30,21 @@ bool reads_any(const Expr& e, const std::unordered_set<const BufferNode*>& buffe
   return found;
 }
 
+// Assumes the parts of a conjunction that come before the first read of these buffers. Threads for
+// which one of these parts is false do not evaluate the others. Returns whether no part reads the
+// buffers.
+bool assume_first_parts(arith::Ranges& ranges, const Expr& condition,
+                        const std::unordered_set<const BufferNode*>& buffers) {
+  const auto* both = as<Binary>(condition);
+  if (both != nullptr && both->op == BinaryOp::And) {
+    return assume_first_parts(ranges, both->a, buffers) &&
+           assume_first_parts(ranges, both->b, buffers);
+  }
+  if (reads_any(condition, buffers)) return false;
+  ranges.assume(condition);
+  return true;
+}
+
 // The condition of a Select in the indices; null if there is none.
 Expr condition_in(const Exprs& indices) {
   Expr found;
@@ -76,9 +91,7 @@ bool keep_to_own_elements(const Stmt& s, const std::unordered_set<const BufferNo
                           const Exprs& threads, const EqualIndices::Variables& varying,
                           const arith::Ranges& outside) {
   arith::Ranges ranges = outside;
-  const auto* guard = as<If>(s);
-  // Threads for which the condition is false evaluate it, too.
-  if (guard != nullptr && !reads_any(guard->condition, buffers)) ranges.assume(guard->condition);
+  if (const auto* guard = as<If>(s)) assume_first_parts(ranges, guard->condition, buffers);
   std::vector<ElementAccess> accesses;
   bool known = true;
   for_each_access(s, [&](const BufferAccess& n) {

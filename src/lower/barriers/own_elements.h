@@ -10,7 +10,7 @@ namespace texloom::lower {
 // Whether threads need no barrier inside a statement that each of them runs once: an element of
 // these buffers that one thread writes is accessed by no other thread.
 //   if (s[2 * tx] < s[2 * tx + 1]) swap the two
-//   if (tx < 4) swap s[tx] and s[tx + 4]
+//   if (tx < 4 && s[tx] < s[tx + 4]) swap the two
 // `threads` are the variables of the threads that run the statement, `varying` the variables that
 // may differ between threads, `outside` what is known around the statement. Foreign code may access
 // any element.

@@ -232,8 +232,12 @@ TEST_F(InsertBarriers, OwnElementsUnderConditions) {
   const Expr loaded = at(a, tx) < make_float(1);
   EXPECT_EQ(barriers(twice(tx < make_int(2), loaded)), barriers(twice(loaded, tx < make_int(2))));
   EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 2)), UserError);
-  // All threads evaluate the condition.
-  EXPECT_THROW(barriers(under(tx < make_int(2) && at(s, tx) < make_float(1), tx, tx + 2)),
+  // Only threads below 2 compare the elements, or all threads do.
+  const Expr halves = at(s, tx) < at(s, tx + 2), below = tx < make_int(2);
+  EXPECT_EQ(barriers(under(below && halves, tx, tx + 2)), 2);
+  EXPECT_EQ(barriers(under(loaded && below && halves, tx, tx + 2)), 2);
+  EXPECT_THROW(barriers(under(halves && below, tx, tx + 2)), UserError);
+  EXPECT_THROW(barriers(under(make_binary(ir::BinaryOp::Or, below, halves), tx, tx + 2)),
                UserError);
   // Element tx + 1 belongs to the next thread.
   EXPECT_THROW(barriers(under(tx < make_int(3), tx, tx + 1)), UserError);
