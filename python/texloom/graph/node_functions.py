@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -151,6 +152,9 @@ class Locals:
             return {key: self._localized(each) for key, each in value.items()}
         if type(value) in (list, tuple):
             return type(value)(self._localized(each) for each in value)
+        if is_dataclass(value) and not isinstance(value, type):
+            own = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
+            return replace(value, **self._localized(own))
         return self.of(value) if isinstance(value, PrimExpr) else value
 
 

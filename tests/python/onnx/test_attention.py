@@ -159,25 +159,34 @@ def test_query_without_keys_is_zero():
         np.testing.assert_array_equal(got[0, 0], [np.zeros(4), v[0, 0, 0]])
 
 
-def test_open_lengths():
-    """One package runs prompts and single steps of any length, with a cache; heads share keys."""
+@pytest.mark.parametrize("masked", [False, True])
+def test_open_lengths(masked):
+    """One package runs prompts and single steps of any length, with a cache; heads share keys.
+
+    The mask is as long as the cache, so that it hides all keys after it.
+    """
+    mask = "float[S, P] mask" if masked else ""
     model = onnx.parser.parse_model(
-        """<ir_version: 10, opset_import: ["" : 23]>
+        f"""<ir_version: 10, opset_import: ["" : 23]>
         step (float[1, S, 16] q, float[1, S, 8] k, float[1, S, 8] v,
-              float[1, 1, P, 8] pk, float[1, 1, P, 8] pv) => (y, nk, nv)
-        { y, nk, nv = Attention<is_causal = 1, q_num_heads = 2, kv_num_heads = 1>
-            (q, k, v, , pk, pv) }"""
+              float[1, 1, P, 8] pk, float[1, 1, P, 8] pv{mask and ", " + mask}) => (y, nk, nv)
+        {{ y, nk, nv = Attention<is_causal = 1, q_num_heads = 2, kv_num_heads = 1>
+            (q, k, v, {mask and "mask"}, pk, pv) }}"""
     )
-    compiled = Model(model)
+    compiled = Model(model, shapes={"q": (1, "S", 16), "pk": (1, 1, "P", 8)})
+    assert compiled.why_fixed is None
     for rows, past in ((3, 2), (1, 5)):
         shapes = [(1, rows, 16), (1, rows, 8), (1, rows, 8), (1, 1, past, 8), (1, 1, past, 8)]
         arrays = [floats(*shape, seed=i) for i, shape in enumerate(shapes)]
         given = dict(zip(("q", "k", "v", "pk", "pv"), arrays, strict=True))
+        hidden = np.triu(np.full((rows, rows + past), -np.inf), past + 1)
+        if masked:
+            given["mask"] = floats(rows, past, seed=5)
+            hidden = np.pad(given["mask"], ((0, 0), (0, rows)), constant_values=-np.inf)
         got = list(compiled.run(given).values())
         pairs = zip(arrays[3:], arrays[1:3], strict=True)
         whole = [np.concatenate((cache[0, 0], new[0])) for cache, new in pairs]
         query = arrays[0].reshape(rows, 2, 8).swapaxes(0, 1)
-        hidden = np.triu(np.full((rows, rows + past), -np.inf), past + 1)
         expected, bound = exact(query, whole[0].T, whole[1], hidden, 8**-0.5)
         y = got[0].reshape(rows, 2, 8).swapaxes(0, 1)
         assert (np.abs(y - expected) <= bound).all()
