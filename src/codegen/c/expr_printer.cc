@@ -16,7 +16,7 @@ std::string ExprPrinter::text(const Expr& e, Precedence parent) {
   see(e->type);
   return visit(
       e, [&](const ir::IntImm& n) { return literal(n); },
-      [&](const ir::FloatImm& n) { return literal(n); },
+      [&](const ir::FloatImm& n) { return constant(n); },
       [&](const ir::Var& n) { return names.of(&n, n.name); },
       [&](const ir::Binary& n) { return binary(n, parent); },
       [&](const ir::Not& n) {

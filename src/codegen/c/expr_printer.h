@@ -58,6 +58,7 @@ class ExprPrinter {
   }
   // Called with the type of each expression that is printed.
   virtual void see(ir::Type type) = 0;
+  virtual std::string constant(const ir::FloatImm& n) const { return literal(n); }
   // A vector of these elements; a single element fills all lanes.
   virtual std::string vector(ir::Type type, const ir::Exprs& elements, Precedence parent) = 0;
   virtual std::string cast(const ir::Cast& n, Precedence parent) = 0;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <string_view>
 
 #include "codegen/c/bfloat_functions.h"
@@ -105,6 +106,15 @@ class OpenCLExprPrinter : public ExprPrinter {
   // If halves are a storage type only, there are no vectors of halves.
   std::string vector_element(const Buffer& buffer) const override {
     return is_half_alone(buffer) ? "ushort" : ExprPrinter::vector_element(buffer);
+  }
+
+  // Hides from the device's compiler that a number is NaN: PoCL's compiler drops stores of
+  // floor(NAN), exp(NAN) and others. The number of dimensions only sets bits that do not matter.
+  std::string constant(const ir::FloatImm& n) const override {
+    if (!std::isnan(n.value)) return ExprPrinter::constant(n);
+    constexpr std::string_view kHidden = "as_float(0x7fc00000u | get_work_dim())";
+    return n.type == Type::f(32) ? std::string(kHidden)
+                                 : fmt::format("({}){}", value_type_name(n.type), kHidden);
   }
 
   void see(Type type) override {

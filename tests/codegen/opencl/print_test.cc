@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 
 #include "support/check.h"
@@ -321,6 +322,16 @@ TEST_F(PrintExpressions, FunctionsAndCasts) {
   const Expr converted = make_cast(kFloat32.with_lanes(4), make_cast(kInt32.with_lanes(4), four));
   EXPECT_EQ(spelled(lane(converted, 3)),
             "convert_float4(convert_int4((float4)(x[0]) + (float4)(x[0], x[1], x[2], x[0]))).w");
+}
+
+// A device's compiler cannot know that the number is NaN.
+TEST_F(PrintExpressions, ConstantsThatAreNotFinite) {
+  const double nan = std::nan("");
+  EXPECT_EQ(spelled(a + ir::make_float(nan)), "x[0] + as_float(0x7fc00000u | get_work_dim())");
+  const Expr wide = make_cast(Type::f(64), a) + ir::make_float(nan, Type::f(64));
+  EXPECT_EQ(spelled(make_cast(kFloat32, wide)),
+            "(float)((double)x[0] + (double)as_float(0x7fc00000u | get_work_dim()))");
+  EXPECT_EQ(spelled(a + ir::make_float(-HUGE_VAL)), "x[0] + -INFINITY");
 }
 
 TEST_F(PrintExpressions, LanesOfVectorLiterals) {

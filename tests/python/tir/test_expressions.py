@@ -269,6 +269,19 @@ def test_functions(run):
         assert error.max() <= ulps + 0.5, f"{name}: {error.max():.2f} ulp"
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_functions_of_nan(run, dtype):
+    """A device's compiler that sees the constant NaN does not leave out the stores."""
+    x = te.placeholder((4,), dtype, name="X")
+    functions = (te.floor, te.round, te.exp, te.exp2, te.sinh, te.tanh, te.sigmoid)
+    nan = te.const(math.nan, dtype)
+    outs = [te.compute(x.shape, partial(lambda f, i: f(x[i] * nan), each)) for each in functions]
+    s = te.create_schedule([y.op for y in outs])
+    for y in outs:
+        s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    assert np.isnan(run(s, [x, *outs], np.arange(4))).all()
+
+
 def test_ldexp(run):
     """The exponents reach the limits of float32 and beyond, without denormal results."""
     x = np.float32([1.5, -1.5, 3, 0, np.inf, 1.5, 1.5, -1.5])
