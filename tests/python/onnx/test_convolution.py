@@ -79,6 +79,25 @@ def test_conv_transpose(name):
     check_sums("ConvTranspose", inputs, data[1] * np.prod(weight[2:]), **attributes)
 
 
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
+def test_same_padding_of_conv_transpose(mode):
+    """Windows that do not reach from one stride to the next have no padding that programs share."""
+    data = random(1, 1, 2, 4)
+    for taps, dilation in ((3, 1), (2, 2), (5, 1)):
+        inputs = [data, random(2, 2, 3, taps)]
+        attributes = {"strides": [3], "dilations": [dilation], "auto_pad": mode}
+        model = model_of("ConvTranspose", inputs, **attributes)
+        np.testing.assert_allclose(
+            ours(model, inputs)[0], onnxruntimes(model, inputs)[0], atol=2 * taps * 2 * 2.0**-23
+        )
+    inputs = [data, random(2, 2, 3, 2)]
+    model = model_of("ConvTranspose", inputs, strides=[3], auto_pad=mode)
+    with pytest.raises(
+        texloom.TVMError, match=r"windows of \[2\] .* smaller than the strides \[3\]"
+    ):
+        ours(model, inputs)
+
+
 @pytest.mark.parametrize("has_bias", [False, True])
 @pytest.mark.parametrize("name", ["even", "seven columns"])
 def test_conv_transpose_of_known_weights(name, has_bias):

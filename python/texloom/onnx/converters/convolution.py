@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...extents import Extent, plain
+from ...extents import Extent, is_at_most, plain
 from ...ops import convolution, movement
 from ..nodes import Node, Value
 from .registry import converts
@@ -73,6 +73,12 @@ def conv_transpose(node: Node) -> Value:
     extents = node.attributes.get("output_shape")
     if extents is None and mode in SAME:
         extents = [e * stride for e, stride in zip(data.shape[2:], strides, strict=True)]
+        if any(not is_at_most(e, w) for w, e in zip(whole, extents, strict=True)):
+            node.refuse(
+                f"its auto_pad is {mode}, but windows of {kernel} with dilations of {dilations} "
+                f"are smaller than the strides {strides}: give output_shape or pads in place of "
+                "auto_pad, because programs do not agree where the missing elements are"
+            )
     if extents is not None:
         extents = list(extents)[-rank:]
         totals = [positive_part(plain(w - e)) for w, e in zip(whole, extents, strict=True)]
