@@ -15,13 +15,14 @@ from __future__ import annotations
 import argparse
 import collections
 import json
-import multiprocessing
 import re
 import sys
 import time
 import traceback
 import warnings
 from pathlib import Path
+
+from isolated import Worker
 
 # Cases whose expected values contradict the text of the standard, or are random.
 CONTESTED = {
@@ -183,39 +184,8 @@ def worker(connection, kinds, storage, device) -> None:
         connection.send(run_case(cases[name], storage, device))
 
 
-class Worker:
-    """A process that runs cases; replaced if it ends or takes too long."""
-
-    def __init__(self, options) -> None:
-        self.options = options
-        self.start()
-
-    def start(self) -> None:
-        self.here, there = multiprocessing.Pipe()
-        self.process = multiprocessing.Process(target=worker, args=(there, *self.options))
-        self.process.start()
-        there.close()
-
-    def run(self, name: str) -> tuple[str, str]:
-        self.here.send(name)
-        try:
-            if self.here.poll(LONGEST):
-                return self.here.recv()
-            result = "hung", f"over {LONGEST} s"
-        except EOFError:
-            self.process.join()
-            result = "crashed", f"exit status {self.process.exitcode}"
-        self.process.kill()
-        self.start()
-        return result
-
-    def stop(self) -> None:
-        self.here.send(None)
-        self.process.join()
-
-
 def drain(names, options, results, done) -> None:
-    own = Worker(options)
+    own = Worker(worker, options, LONGEST)
     while names:
         name = names.pop()
         results[name] = own.run(name)

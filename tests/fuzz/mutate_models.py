@@ -1,11 +1,14 @@
 """Compiles randomly changed ONNX models: each compiles or is refused with a diagnostic.
 
-    python tests/fuzz/mutate_models.py [COUNT] [SEED] [network|nodes]
+    python tests/fuzz/mutate_models.py [COUNT] [SEED] [network|nodes|empties] [DEVICE]
 
 The model is a small network, or a model drawn from ONNX's tests of single nodes. Half of the
 changes alter bytes, half alter parts: attributes, names, shapes, types, constants. The process is
 limited to 6 GiB, so that it fails if it allocates a huge size that a file only declares. Prints the
 number of models for each outcome; exits with 1 for an exception that is not a diagnostic.
+
+With `empties`, extents of tests of nodes become 0, up to five nodes are added, and the models run
+on DEVICE and in onnxruntime (empty_models.py). A different result, a crash and a hang also fail.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from texloom.onnx.model import Model
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import empty_models
 import onnx_backend
 
 MEMORY = 6 << 30
@@ -181,9 +185,26 @@ def main(count: int, seed: int, kind: str, file: str) -> int:
     return int(outcomes["raised"] > 0)
 
 
+def run_empties(count: int, seed: int, device: str) -> int:
+    outcomes: collections.Counter[str] = collections.Counter()
+    peers = empty_models.Peers(device, MEMORY)
+    for number, draft in enumerate(empty_models.drawn(count, seed)):
+        what, why = peers.outcome(draft)
+        outcomes[what] += 1
+        if what not in empty_models.GOOD:
+            text = onnx.printer.to_text(draft.model)
+            print(f"model {number} of the seed {seed}: {what}: {why}\n{text}", file=sys.stderr)
+    peers.stop()
+    print(dict(outcomes))
+    return int(not outcomes.keys() <= empty_models.GOOD)
+
+
 if __name__ == "__main__":
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
-        given = sys.argv[1:] + ["1000", "0", "network"][len(sys.argv) - 1 :]
-        sys.exit(main(int(given[0]), int(given[1]), given[2], f"{folder}/mutated.onnx"))
+        given = sys.argv[1:] + ["1000", "0", "network", "host:0"][len(sys.argv) - 1 :]
+        count, seed, kind, device = int(given[0]), int(given[1]), *given[2:]
+        if kind == "empties":
+            sys.exit(run_empties(count, seed, device))
+        sys.exit(main(count, seed, kind, f"{folder}/mutated.onnx"))

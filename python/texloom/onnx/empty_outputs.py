@@ -52,7 +52,9 @@ def empty_outputs(
         if each.type.WhichOneof("value") != "tensor_type":
             return None
         shape = shape_of(each)
-        if shape is None or 0 not in shape or not all(isinstance(e, int) for e in shape):
+        if shape is None or 0 not in shape:
+            return None
+        if not all(isinstance(e, int) and e >= 0 for e in shape):  # -1: windows that do not fit
             return None
         made[each.name] = empty(shape, dtype_of(each))
     return [made[name] for name in node.output]

@@ -47,8 +47,10 @@ def compress(node: Node) -> Value:
             f"its condition has the shape {condition.shape}; one axis of at most {x.shape[axis]} "
             "elements is required"
         )
-    if 0 in (*x.shape, *condition.shape):
+    if 0 in (x.shape[axis], *condition.shape):
         return empty((*x.shape[:axis], 0, *x.shape[axis + 1 :]), x.dtype)
+    if 0 in x.shape:  # no kernel counts the slices, which have no elements
+        return _compressed_by_known(node, x, np.flatnonzero(node.known(1)), axis)
     chosen, count = node.emit_all("compress", ops.compress, [x, condition], axis=axis)
     return chosen.counted_by(count, axis)
 
@@ -94,7 +96,10 @@ def non_max_suppression(node: Node) -> Value:
             f"boxes of shape {boxes.shape} do not fit scores of shape {scores.shape}: the shapes "
             "must be (images, boxes, 4) and (images, classes, boxes)"
         )
-    most = _least_of(node.ints(2)[0] if node.has(2) else 0, number)
+    limits = node.ints(2) if node.has(2) else [0]
+    if len(limits) != 1:
+        node.refuse(f"its max_output_boxes_per_class has {len(limits)} elements, not one")
+    most = _least_of(limits[0], number)
     if 0 in (images, classes, number, most):
         return empty((0, 3), "int64")
     overlap = node.input(3) if node.has(3) else node.constant([_NO_THRESHOLD], "float32")

@@ -92,7 +92,7 @@ def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
     policy = node.attributes.get("keep_aspect_ratio_policy", "stretch")
     if policy not in ("stretch", "not_larger", "not_smaller"):
         node.refuse(f"its keep_aspect_ratio_policy {policy!r} is not supported")
-    scales = [Fraction(int(n), x.shape[axis]) for n, axis in zip(sizes, axes, strict=True)]
+    scales = [_scale(node, int(n), x.shape[axis]) for n, axis in zip(sizes, axes, strict=True)]
     if policy != "stretch":
         scales = [min(scales) if policy == "not_larger" else max(scales)] * len(axes)
     made = {}
@@ -100,6 +100,13 @@ def _axes(node: Node, x: Value, axes: Sequence[int]) -> dict[int, ops.Axis]:
         extent = x.shape[axis]
         made[axis] = ops.Axis(extent, floor(scale * extent + Fraction(1, 2)), float(scale))
     return made
+
+
+def _scale(node: Node, size: int, extent: int) -> Fraction:
+    """Return the scale of an axis that is resized to a size."""
+    if extent == 0 and size != 0:
+        node.refuse(f"an axis without elements cannot be resized to {size} elements")
+    return Fraction(size, extent) if extent else Fraction(1)
 
 
 def _sized(
@@ -114,7 +121,7 @@ def _sized(
     for axis, size in zip(axes, sizes, strict=True):
         extent = x.shape[axis]
         if are_known([size, extent]):
-            scale = float(Fraction(size, extent))
+            scale = float(_scale(node, size, extent))
         else:
             factor = quotient([size], [extent])
             scale = float(factor) if isinstance(factor, int) else nan

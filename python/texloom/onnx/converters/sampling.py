@@ -11,6 +11,7 @@ from ...ops import movement
 from ...ops import resize as ops
 from ..nodes import Node, Value, empty
 from .registry import converts
+from .windows import numbers
 
 
 @converts("GridSample")
@@ -109,14 +110,15 @@ def col2im(node: Node) -> Value:
     """Add up overlapping blocks to an image."""
     x, image, block = node.input(0), node.ints(1), node.ints(2)
     axes = len(image)
-    strides = node.attributes.get("strides", [1] * axes)
-    dilations = node.attributes.get("dilations", [1] * axes)
-    pads = node.attributes.get("pads", [0] * 2 * axes)
+    strides, dilations = numbers(node, "strides", axes, 1), numbers(node, "dilations", axes, 1)
+    pads = numbers(node, "pads", 2 * axes, 0)
+    if len(block) != axes or min(block, default=1) < 1:
+        node.refuse(f"its blocks of {block} are not of positive extents along {axes} axes")
     counts = [
         (image[a] + pads[a] + pads[axes + a] - dilations[a] * (block[a] - 1) - 1) // strides[a] + 1
         for a in range(axes)
     ]
-    fits = x.rank == 3 and len(block) == axes and x.shape[1] % prod(block) == 0
+    fits = x.rank == 3 and x.shape[1] % prod(block) == 0
     if not fits or min(counts) < 1 or x.shape[2] != prod(counts):
         node.refuse(
             f"a tensor of shape {x.shape} does not hold blocks of {block} of an image of {image}"
