@@ -56,6 +56,24 @@ def test_columns_are_vectors():
     assert "vload8" in function.get_source()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_code_of_open_columns_is_short(dtype):
+    """The rows of a tile that may end at any column are a loop: each statement has bounds tests."""
+    rows, shared, columns = te.var("rows"), te.var("shared"), te.var("columns")
+    x, w = te.placeholder((rows, shared), dtype), te.placeholder((shared, columns), dtype)
+    output = matmul(x, w)
+    s = schedule_default([output], [x, w], ["global"] * 3, PROCESSOR)
+    function = tvm.build(s, [x, w, output], PROCESSOR)
+    assert len(function.get_source()) < 8192
+    a, b = random(1, 19, 6).astype(dtype), random(2, 6, 37).astype(dtype)
+    exact, magnitudes = (
+        f(a).astype("float64") @ f(b).astype("float64") for f in (np.positive, abs)
+    )
+    rounding = np.spacing(np.abs(exact).astype(dtype)).astype("float64") / 2
+    bound = gamma(6, FLOAT32_ROUNDOFF) * magnitudes + rounding
+    assert (np.abs(function(a, b).astype("float64") - exact) <= bound).all()
+
+
 def test_taps_of_a_transposed_convolution():
     """If the stride is the window's size, each output has one tap, so no loop over taps."""
     function = built(

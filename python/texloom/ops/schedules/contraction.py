@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ... import te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
-from ...extents import likely, product
+from ...extents import likely, number_of, product
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu_tiles import gpu_tile
@@ -56,7 +56,8 @@ def _processor_tile(sums: Tensor, written: int) -> Tile:
     vectors = max(1, min(vectors, written // lanes))
     while lanes > written:
         lanes //= 2
-    return Tile(own_rows, vectors, lanes, (1, 1))
+    has_any_end = lanes == 1 and number_of(sums.shape[-1]) is None
+    return Tile(own_rows, vectors, lanes, (1, 1), is_unrolled=not has_any_end)
 
 
 def _schedule_elements(s: Schedule, tensor: Tensor) -> None:

@@ -36,12 +36,17 @@ class Tile:
         Columns of a vector.
     threads : (int, int)
         Threads of a block along rows and columns.
+    is_unrolled : bool, optional
+        Whether each element of the tile has statements of its own. If not, rows and stores are
+        loops: where each statement has bounds tests, because columns may end anywhere in the tile,
+        the code is then a ninth, and as fast on processors.
     """
 
     rows: int
     vectors: int
     lanes: int
     threads: tuple[int, int]
+    is_unrolled: bool = True
 
 
 def schedule_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: Tile, written: int) -> IterVar:
@@ -124,8 +129,9 @@ def _bind_tiles(
     if rest:
         stage.bind(stage.fuse(*rest), y if across >= others else x)
     stage.bind(thread_x, te.thread_axis("threadIdx.x"))
-    _unroll(stage, inner[:-1])
-    _vectorize(stage, lane, tile.lanes if written % tile.lanes == 0 else 1)
+    if tile.is_unrolled:
+        _unroll(stage, inner[:-1])
+        _vectorize(stage, lane, tile.lanes if written % tile.lanes == 0 else 1)
     return thread_x
 
 
@@ -135,6 +141,9 @@ def _schedule_sums(stage: Stage, tile: Tile) -> None:
     reduced = list(stage.op.reduce_axis)
     vector, lane = stage.split(axes.pop(), tile.lanes)
     stage.reorder(*reduced, *axes, vector, lane)
+    if not tile.is_unrolled:
+        stage.unroll(vector)
+        return
     _unroll(stage, [*axes, vector])
     _vectorize(stage, lane, tile.lanes)
     taps = [_extent(axis) for axis in reduced]
