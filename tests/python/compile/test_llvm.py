@@ -119,21 +119,6 @@ def test_divisions_do_not_trap():
     assert list(result[:3]) == [3 + 1, -4 + 1, -(2**31)]
 
 
-@pytest.mark.parametrize("name", ["exp", "tanh", "sqrt", "sin", "erf"])
-def test_functions(name):
-    """Functions are those of the C library, with at most 2 units in the last place."""
-    import math
-
-    x = te.placeholder((64,), name="X")
-    y = te.compute((64,), lambda i: getattr(te, name)(x[i]), name="Y")
-    s = te.create_schedule(y.op)
-    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
-    a = abs(random(64))
-    exact = np.array([getattr(math, name)(each) for each in a.astype("float64")])
-    result = texloom.build(s, [x, y], "llvm")(a)
-    assert (abs(result - exact) <= 2 * np.spacing(abs(exact).astype("float32"))).all()
-
-
 def test_large_arrays_of_a_block_are_not_on_the_stack():
     n = 1 << 18
     x = te.placeholder((4, n), name="X")

@@ -1,10 +1,9 @@
 #include "codegen/llvm/plugin/arithmetic.h"
 
 #include <llvm/IR/Intrinsics.h>
-#include <llvm/IR/Module.h>
 
-#include <string>
-
+#include "codegen/llvm/plugin/math/functions.h"
+#include "codegen/llvm/plugin/math/library_call.h"
 #include "codegen/llvm/plugin/types.h"
 #include "support/check.h"
 
@@ -194,111 +193,6 @@ Value* of_bfloat(Builder& b, Value* bits, int lanes) {
                          value_type(ir::kFloat32.with_lanes(lanes), context));
 }
 
-// Calls a function of the C library for each lane: "expf", "exp".
-Value* library_call(Builder& b, std::string_view name, ir::Type type,
-                    llvm::ArrayRef<Value*> arguments) {
-  llvm::Module& module = *b.GetInsertBlock()->getModule();
-  const std::string symbol = std::string(name) + (type.bits == 32 ? "f" : "");
-  std::vector<llvm::Type*> params;
-  for (Value* each : arguments) params.push_back(each->getType()->getScalarType());
-  llvm::Type* result = value_type(type.element(), b.getContext());
-  llvm::FunctionCallee callee =
-      module.getOrInsertFunction(symbol, llvm::FunctionType::get(result, params, false));
-  if (auto* function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
-    function->setDoesNotAccessMemory();
-    function->setDoesNotThrow();
-    function->setWillReturn();
-  }
-  if (type.is_scalar()) return b.CreateCall(callee, arguments);
-  Value* all = llvm::PoisonValue::get(value_type(type, b.getContext()));
-  for (int lane = 0; lane < type.lanes; ++lane) {
-    std::vector<Value*> own;
-    for (Value* each : arguments) own.push_back(b.CreateExtractElement(each, uint64_t(lane)));
-    all = b.CreateInsertElement(all, b.CreateCall(callee, own), uint64_t(lane));
-  }
-  return all;
-}
-
-// Converts to an integer with saturation; NaN becomes 0.
-Value* saturated_int(Builder& b, Value* x, int lanes) {
-  llvm::Type* type = value_type(ir::kInt32.with_lanes(lanes), b.getContext());
-  return b.CreateIntrinsic(llvm::Intrinsic::fptosi_sat, {type, x->getType()}, {x});
-}
-
-// The name in the C library; empty for a function that is emitted otherwise.
-std::string_view library_name(ir::Intrinsic function) {
-  using enum ir::Intrinsic;
-  switch (function) {
-    case Exp:
-    case NativeExp:
-      return "exp";
-    case Exp2:
-    case NativeExp2:
-      return "exp2";
-    case Log:
-    case NativeLog:
-      return "log";
-    case Log2:
-    case NativeLog2:
-      return "log2";
-    case Log10:
-    case NativeLog10:
-      return "log10";
-    case Log1p:
-      return "log1p";
-    case Sin:
-    case NativeSin:
-      return "sin";
-    case Cos:
-    case NativeCos:
-      return "cos";
-    case Tan:
-    case NativeTan:
-      return "tan";
-    case Sinh:
-      return "sinh";
-    case Cosh:
-      return "cosh";
-    case Tanh:
-      return "tanh";
-    case Asin:
-      return "asin";
-    case Acos:
-      return "acos";
-    case Atan:
-      return "atan";
-    case Asinh:
-      return "asinh";
-    case Acosh:
-      return "acosh";
-    case Atanh:
-      return "atanh";
-    case Erf:
-      return "erf";
-    case Erfc:
-      return "erfc";
-    case Cbrt:
-      return "cbrt";
-    case Expm1:
-      return "expm1";
-    case Tgamma:
-      return "tgamma";
-    case Power:
-    case NativePowr:
-      return "pow";
-    case Fmod:
-      return "fmod";
-    case Atan2:
-      return "atan2";
-    case Hypot:
-      return "hypot";
-    case Nextafter:
-      return "nextafter";
-    default:
-      return {};
-  }
-}
-
 // The function of LLVM with these semantics.
 llvm::Intrinsic::ID rounding_of(ir::Intrinsic function) {
   switch (function) {
@@ -350,8 +244,7 @@ Value* emit_call(Builder& b, ir::Intrinsic function, ir::Type type, llvm::ArrayR
   Value* x = args.front();
   llvm::Type* result = value_type(type, b.getContext());
   const auto number = [&](double value) { return llvm::ConstantFP::get(result, value); };
-  if (const std::string_view name = library_name(function); !name.empty())
-    return library_call(b, name, type, args);
+  if (math::is_defined(function)) return math::call(b, function, args);
   if (!type.is_float()) {
     if (function == Popcount) return b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, x);
     const auto id = function == Clz ? llvm::Intrinsic::ctlz : llvm::Intrinsic::abs;
@@ -360,9 +253,10 @@ Value* emit_call(Builder& b, ir::Intrinsic function, ir::Type type, llvm::ArrayR
   if (const auto id = rounding_of(function); id != llvm::Intrinsic::not_intrinsic)
     return b.CreateUnaryIntrinsic(id, x);
   switch (function) {
-    case Exp10:
-    case NativeExp10:
-      return library_call(b, "pow", type, {number(10), x});
+    case Tgamma:
+      return library_call(b, "tgamma", args);
+    case Fmod:
+      return library_call(b, "fmod", args);
     case Rsqrt:
     case NativeRsqrt:
       return b.CreateFDiv(number(1), b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
@@ -372,8 +266,6 @@ Value* emit_call(Builder& b, ir::Intrinsic function, ir::Type type, llvm::ArrayR
       return b.CreateFDiv(number(1), x);
     case NativeDivide:
       return b.CreateFDiv(x, args[1]);
-    case Ldexp:
-      return library_call(b, "ldexp", type, {x, saturated_int(b, args[1], type.lanes)});
     default:
       TL_UNREACHABLE("a function that the LLVM backend lacks");
   }

@@ -14,6 +14,8 @@
 #include "codegen/llvm/plugin/debug_lines.h"
 #include "codegen/llvm/plugin/kernel_emitter.h"
 #include "codegen/llvm/plugin/machine.h"
+#include "codegen/llvm/plugin/math/branches.h"
+#include "codegen/llvm/plugin/math/functions.h"
 #include "codegen/llvm/plugin_api.h"
 #include "ir/text/parse.h"
 
@@ -38,6 +40,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   module.setDataLayout(target->createDataLayout());
   DebugLines lines(module);
   for (const ir::Kernel& kernel : program.kernels) emit_kernel(module, kernel, lines);
+  math::define_functions(module, *target);
   lines.finish();
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
@@ -48,6 +51,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems)) throw std::logic_error("LLVM's verifier: " + problem);
   optimize(module, *target);
+  math::inline_variants(module);
   std::string listing;
   llvm::raw_string_ostream(listing) << module;
   give(listing, result.listing, result.listing_bytes);

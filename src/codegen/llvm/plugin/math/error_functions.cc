@@ -1,0 +1,45 @@
+#include "codegen/llvm/plugin/math/coefficients.h"
+#include "codegen/llvm/plugin/math/definitions.h"
+#include "codegen/llvm/plugin/math/exponentials.h"
+
+namespace texloom::codegen::native::math {
+
+namespace {
+
+// erfc(a) for numbers that are not negative, by a polynomial for (1 + 2 a) exp(a^2) erfc(a) of
+// t = (a - 4) / (a + 4) (Shepherd and Laframboise, 1981).
+Real tail(Real a) {
+  const Real limited = at_most(a, a.in->is_coarse() ? 10.1 : 28.0);
+  const Real t = (limited - 4.0) / (limited + 4.0);
+  const Real factor = evaluate(kErfc, t) / multiply_add(limited, 2.0, number(*a.in, 1));
+  const Pair square = exact_product(limited, limited);
+  const Exponential e = exponential(-square.high, -square.low);
+  return scaled(multiply_add(factor, e.high + e.low, factor), e.k);
+}
+
+// erfc(a) for numbers above 0.98, where an error of 2^-27 is small enough.
+Real coarse_tail(Real a) {
+  const Exponential e = exponential(evaluate(kLogErfc, at_most(a, 4)), number(*a.in, 0));
+  return (1.0 + (e.high + e.low)) * power_of_2(e.k);
+}
+
+// erf(a) for numbers from 0 to 1.
+Real center(Real a) { return multiply_add(a, evaluate(kErf, a * a), a); }
+
+}  // namespace
+
+Real erf(Real x) {
+  const Real a = abs(x);
+  const Real far = 1.0 - (x.in->is_coarse() ? coarse_tail(a) : tail(a));
+  return with_sign(select(a < 1.0, center(at_most(a, 1)), far), x);
+}
+
+Real erfc(Real x) {
+  const Real a = abs(x);
+  const Real far = tail(a);
+  const Real value = select(x < 0.0, 2.0 - far, far);
+  if (x.in->is_coarse()) return value;
+  return select(a < 0.5, 1.0 - with_sign(center(at_most(a, 0.5)), x), value);
+}
+
+}  // namespace texloom::codegen::native::math
