@@ -53,6 +53,7 @@ INTERVALS: dict[str, tuple[tuple[float, float], tuple[float, float]]] = {
     "cbrt": ((-9, 9), (-9, 9)),
 }
 BINARY = {"power": lambda x, y: x**y, "atan2": gmpy2.atan2, "hypot": gmpy2.hypot}
+TWO_ARGUMENTS = {*BINARY, "ldexp", "nextafter"}
 
 
 def bounds() -> dict[tuple[str, str], float]:
@@ -72,7 +73,7 @@ def exact(name: str) -> Callable[..., Any]:
 
 def kernel(name: str, dtype: str, shape: tuple[int, int], target: str, lanes: int = 0):
     """Build a kernel that computes the function in loops, or in vectors of so many lanes."""
-    count = 2 if name in BINARY or name in ("ldexp", "nextafter", "fmod") else 1
+    count = 2 if name in TWO_ARGUMENTS else 1
     inputs = [te.placeholder(shape, dtype, name=f"X{i}") for i in range(count)]
     y = te.compute(
         shape, lambda i, j: texloom._core.call(name, *(x[i, j] for x in inputs)), name="Y"

@@ -9,7 +9,16 @@ import gmpy2
 import numpy as np
 import pytest
 from llvm_plugin import has_llvm
-from math_errors import BINARY, DTYPES, bounds, errors, kernel, largest_error, points
+from math_errors import (
+    DTYPES,
+    TWO_ARGUMENTS,
+    any_numbers,
+    bounds,
+    errors,
+    kernel,
+    largest_error,
+    points,
+)
 
 import texloom
 from texloom import te
@@ -22,6 +31,11 @@ FUNCTIONS = sorted({name for name, _ in BOUNDS})
 EXACT = {
     "ldexp": lambda x, n: np.ldexp(x, np.clip(np.nan_to_num(np.trunc(n)), -9999, 9999).astype(int)),
     "nextafter": np.nextafter,
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "nearbyint": np.rint,
+    "round": lambda x: np.trunc(x) + np.copysign(abs(x - np.trunc(x)) >= 0.5, x),
 }
 NATIVE, WITHOUT_FMA = "llvm -mcpu=native", "llvm"
 BEYOND = {"sin", "cos", "tan"}  # large angles
@@ -70,7 +84,7 @@ def special_numbers(dtype):
 
 def special_arguments(name, dtype):
     numbers = special_numbers(dtype)
-    if name not in BINARY and name not in EXACT:
+    if name not in TWO_ARGUMENTS:
         return [numbers]
     return [each.ravel() for each in np.meshgrid(numbers, numbers)]
 
@@ -88,16 +102,37 @@ def test_special_values(name, dtype):
     assert found[worst] <= BOUNDS[name, dtype], f"{name}{where} = {results[worst]}"
 
 
+@pytest.mark.parametrize("target", [NATIVE, WITHOUT_FMA])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", EXACT)
-def test_exact_functions(name, dtype):
+def test_exact_functions(name, dtype, target):
     arguments = special_arguments(name, dtype)
     row = (1, len(arguments[0]))
-    results = kernel(name, dtype, row, NATIVE)(*(a.reshape(row) for a in arguments)).ravel()
+    results = kernel(name, dtype, row, target)(*(a.reshape(row) for a in arguments)).ravel()
     with np.errstate(all="ignore"):
         expected = EXACT[name](*arguments)
     is_right = (results == expected) & (np.signbit(results) == np.signbit(expected))
     assert (is_right | (np.isnan(results) & np.isnan(expected))).all()
+
+
+def test_fused_products_without_instructions_for_them():
+    """A sum of products is rounded once; a third of the sums nearly cancel."""
+    shape = (12, 64)
+    a, b, c = (te.placeholder(shape, name=name) for name in "ABC")
+    y = te.compute(shape, lambda i, j: a[i, j] * b[i, j] + c[i, j], name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
+    random = np.random.default_rng(5)
+    x, z = (any_numbers("float32", 768, random) for _ in range(2))
+    with np.errstate(all="ignore"):
+        added = np.where(random.random(768) < 0.6, -x * z, any_numbers("float32", 768, random))
+    f = texloom.build(s, [a, b, c, y], WITHOUT_FMA)
+    assert "llvm.fma" not in f.kernels[0].source
+    results = np.asarray(f(*(v.reshape(shape) for v in (x, z, added)))).ravel()
+    with gmpy2.context(gmpy2.ieee(32)):
+        numbers = (map(gmpy2.mpfr, v.tolist()) for v in (x, z, added))
+        expected = np.array([float(gmpy2.fma(*each)) for each in zip(*numbers, strict=True)])
+    assert np.array_equal(results, expected, equal_nan=True)
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("sin", "float32"), ("power", "float64")])

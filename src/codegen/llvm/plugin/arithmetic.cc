@@ -193,29 +193,6 @@ Value* of_bfloat(Builder& b, Value* bits, int lanes) {
                          value_type(ir::kFloat32.with_lanes(lanes), context));
 }
 
-// The function of LLVM with these semantics.
-llvm::Intrinsic::ID rounding_of(ir::Intrinsic function) {
-  switch (function) {
-    case ir::Intrinsic::Sqrt:
-    case ir::Intrinsic::NativeSqrt:
-      return llvm::Intrinsic::sqrt;
-    case ir::Intrinsic::Floor:
-      return llvm::Intrinsic::floor;
-    case ir::Intrinsic::Ceil:
-      return llvm::Intrinsic::ceil;
-    case ir::Intrinsic::Trunc:
-      return llvm::Intrinsic::trunc;
-    case ir::Intrinsic::Round:
-      return llvm::Intrinsic::round;
-    case ir::Intrinsic::Nearbyint:
-      return llvm::Intrinsic::nearbyint;
-    case ir::Intrinsic::Abs:
-      return llvm::Intrinsic::fabs;
-    default:
-      return llvm::Intrinsic::not_intrinsic;
-  }
-}
-
 }  // namespace
 
 Value* emit_binary(Builder& b, BinaryOp op, ir::Type operands, Value* x, Value* y, bool is_index) {
@@ -250,9 +227,12 @@ Value* emit_call(Builder& b, ir::Intrinsic function, ir::Type type, llvm::ArrayR
     const auto id = function == Clz ? llvm::Intrinsic::ctlz : llvm::Intrinsic::abs;
     return b.CreateIntrinsic(id, {result}, {x, b.getFalse()});
   }
-  if (const auto id = rounding_of(function); id != llvm::Intrinsic::not_intrinsic)
-    return b.CreateUnaryIntrinsic(id, x);
   switch (function) {
+    case Abs:
+      return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x);
+    case Sqrt:
+    case NativeSqrt:
+      return b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     case Tgamma:
       return library_call(b, "tgamma", args);
     case Fmod:
@@ -270,6 +250,8 @@ Value* emit_call(Builder& b, ir::Intrinsic function, ir::Type type, llvm::ArrayR
       TL_UNREACHABLE("a function that the LLVM backend lacks");
   }
 }
+
+Value* emit_fma(Builder& b, llvm::ArrayRef<Value*> args) { return math::call_fused(b, args); }
 
 Value* from_memory(Builder& b, ir::Type stored, ir::Type value, Value* elements) {
   if (stored.is_bool() || stored.element() == value.element()) return elements;

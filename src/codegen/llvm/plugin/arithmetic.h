@@ -13,6 +13,7 @@ llvm::Value* emit_binary(llvm::IRBuilder<>& builder, ir::BinaryOp op, ir::Type o
 llvm::Value* emit_cast(llvm::IRBuilder<>& builder, ir::Type from, ir::Type to, llvm::Value* value);
 llvm::Value* emit_call(llvm::IRBuilder<>& builder, ir::Intrinsic function, ir::Type type,
                        llvm::ArrayRef<llvm::Value*> arguments);
+llvm::Value* emit_fma(llvm::IRBuilder<>& builder, llvm::ArrayRef<llvm::Value*> arguments);
 
 // Conversions between values and the elements that memory holds (types.h): float16 and bfloat16 are
 // computed in float32, and a bool is a byte.

@@ -140,8 +140,9 @@ class BlockEmitter {
           return emit_call(builder_, n.function, n.type, arguments);
         },
         [&](const ir::Fma& n) -> Value* {
-          return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {value_type(n.type, context_)},
-                                          {expr(n.a), expr(n.b), expr(n.c)});
+          Value* a = expr(n.a);
+          Value* b = expr(n.b);
+          return emit_fma(builder_, {a, b, expr(n.c)});
         },
         [&](const ir::Broadcast& n) -> Value* {
           return builder_.CreateVectorSplat(static_cast<unsigned>(n.type.lanes), expr(n.value));

@@ -45,6 +45,15 @@ Real pow(Real x, Real y);
 Real cbrt(Real x);
 Real hypot(Real x, Real y);
 
+// roundings.cc: exact. For processors that have no instructions for them.
+Real nearbyint(Real x);
+Real trunc(Real x);
+Real floor(Real x);
+Real ceil(Real x);
+Real round(Real x);
+// a * b + c with one rounding to float, of floats in double.
+Real fused(Real a, Real b, Real c);
+
 // neighbors.cc: exact.
 Real ldexp(Real x, Real count);
 Real nextafter(Real x, Real y);

@@ -17,6 +17,9 @@ bool is_defined(ir::Intrinsic function);
 llvm::Value* call(llvm::IRBuilder<>& builder, ir::Intrinsic function,
                   llvm::ArrayRef<llvm::Value*> arguments);
 
+// a * b + c with one rounding, likewise.
+llvm::Value* call_fused(llvm::IRBuilder<>& builder, llvm::ArrayRef<llvm::Value*> arguments);
+
 // Defines the functions that the module calls, for one processor.
 void define_functions(llvm::Module& module, const llvm::TargetMachine& machine);
 
