@@ -173,7 +173,8 @@ class DialectVerifier {
         dialect_.vector_conditions != VectorConditions::Bools) {
       return add(DialectRule::Conditions, e, "a vector of bools is not a value");
     }
-    type(e);
+    // A pointer is no value: its type is that of elements in memory.
+    if (e->kind != ir::ExprKind::Pointer) type(e);
     visit(e, [&](const auto& node) { check(node, e); });
   }
 

@@ -169,6 +169,15 @@ class StorageWidener {
           return make_cast(held(n.type), texel);
         },
         [&](const ir::Cast& n) { return cast(n); }, [&](const ir::Call& n) { return call(n, e); },
+        [&](const ir::Pointer& n) {
+          if (arrays_.contains(n.buffer.get())) {
+            fail(n.location, Code::UnsupportedType,
+                 "keep the array in float32, or in global memory",
+                 "a foreign function cannot take a pointer to '{}': it is {}, which is kept as {}",
+                 n.buffer->name, to_string(n.type), to_string(dialect_.loaded(n.type)));
+          }
+          return operation(e);
+        },
         [&](const auto&) {
           if (e->kind == ir::ExprKind::Fma && is_narrow(e->type)) {
             fail(e->location, Code::UnsupportedType, "compute a * b + c, or convert to float32",

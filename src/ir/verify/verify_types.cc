@@ -134,7 +134,7 @@ std::string problem_of(const Pointer& n, AccessForm form) {
                       std::ranges::all_of(n.extents, scalar_index);
   return first(
       when(!has_strides(*n.buffer), "it points into a buffer that is not row-major"),
-      when(!is_foreign_value(n.buffer->type) || n.buffer->type.is_bool(),
+      when(!n.buffer->type.is_scalar() || n.buffer->type.is_bool(),
            "a C function cannot take a pointer to this element type"),
       when(!scalar, "an index, an extent or the offset is not a scalar of type int32 or int64"),
       when(n.extents.size() != n.indices.size(), "the numbers of indices and extents differ"),

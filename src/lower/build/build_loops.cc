@@ -13,7 +13,7 @@
 #include "lower/barriers/insert_barriers.h"
 #include "lower/build/argument_copies.h"
 #include "lower/build/auto_unroll.h"
-#include "lower/build/foreign_text.h"
+#include "lower/build/foreign_code.h"
 #include "lower/build/leaf_loops.h"
 #include "lower/build/scan_barriers.h"
 #include "lower/build/stage_buffers.h"
@@ -464,7 +464,7 @@ void build_nests(Lowering& lowering) {
   }
   const StageBuffers buffers = make_stage_buffers(lowering, bounds);
   lowering.program.symbols = symbols_of(lowering);
-  lowering.program.foreign = foreign_text(lowering.schedule);
+  lowering.program.foreign = foreign_code(lowering.schedule);
   lowering.program.params = buffers.params;
   lowering.array_layouts = array_layouts(lowering, buffers);
   Builder(lowering, bounds, buffers).build(lowering.program);

@@ -19,7 +19,7 @@ namespace texloom::lower {
 // a program to a program. Each part works on one stage, with the bounds and the buffers of all
 // stages, which the text form cannot express: stage_buffers.h, leaf_loops.h, argument_copies.h,
 // auto_unroll.h, scan_barriers.h, store_predicate.h, thread_reduction.h, tensorize.h,
-// stage_kernels.h, foreign_text.h.
+// stage_kernels.h, foreign_code.h.
 // Example:
 //   compute X.texture(i < 32, j < 8): ...            texture2d.alloca X.texture: ...
 //     scope texture                                  nest X.texture {

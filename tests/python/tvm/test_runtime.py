@@ -350,7 +350,7 @@ def test_declared_buffers():
     with pytest.raises(tvm.TVMError, match="TL2042.*the pointer of 'buffer'"):
         _ = declared.data
     with pytest.raises(tvm.TVMError, match="TL3034.*cannot take a pointer to this element type"):
-        declared.access_ptr("r")
+        tvm.tir.decl_buffer((4, 4), "bool").access_ptr("r")
 
 
 def test_arrays_of_the_host_are_no_arguments():
