@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "codegen/backend.h"
+#include "codegen/llvm/mmt4d.h"
 #include "core/handles.h"
 #include "ir/layout/layout_fold.h"
 #include "ir/layout/layout_pattern.h"
@@ -55,6 +56,17 @@ bool fits_image(const Shape& shape, const std::string& storage, const Target& ta
   return best_fold(layout, target.images()).has_value();
 }
 
+// The micro-kernels that the target's machine can run, from the least to the most capable: names,
+// types, targets and tiles.
+py::list mmt4d_variants(const Target& target) {
+  py::list rows;
+  for (const codegen::native::Mmt4dVariant& each : codegen::native::mmt4d_variants(target)) {
+    rows.append(py::make_tuple(std::string(each.name), std::string(each.types),
+                               std::string(each.target), each.m0, each.n0, each.k0));
+  }
+  return rows;
+}
+
 }  // namespace
 
 void bind_targets(py::module_& m) {
@@ -96,6 +108,7 @@ void bind_targets(py::module_& m) {
           "max_image_size", [](const Target& t) { return t.images().max_width; },
           "The texels that an image may have along an axis.");
   m.def("fits_image", fits_image);
+  m.def("mmt4d_variants", mmt4d_variants);
   m.def("target_kinds", target_kinds);
   m.def("target_devices", target_devices);
   // The driver of the devices that run kernels for targets of a kind.

@@ -102,6 +102,11 @@ void bind_kernel(py::module_& m) {
           "source", [](const PyKernel& k) { return k.get().code->listing(); },
           "The source, in the language of the target.")
       .def_property_readonly(
+          "binary", [](const PyKernel& k) { return py::bytes(k.get().code->bytes); },
+          "What the driver gets: the source, or a shared object with the native code of all "
+          "kernels "
+          "of the function.")
+      .def_property_readonly(
           "args",
           [](const PyKernel& k) {
             py::list list;

@@ -5,8 +5,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
+#include "codegen/llvm/mmt4d.h"
 #include "codegen/llvm/plugin_api.h"
 #include "support/diagnostic.h"
 
@@ -16,6 +18,7 @@ namespace {
 
 struct Plugin {
   decltype(&texloom_llvm_compile) compile = nullptr;
+  decltype(&texloom_llvm_describe) describe = nullptr;
   decltype(&texloom_llvm_free) free = nullptr;
   std::string problem;  // why it cannot be used
 };
@@ -53,6 +56,7 @@ Plugin load_plugin() {
   decltype(&texloom_llvm_version) version = nullptr;
   if (!find(library, "texloom_llvm_version", version) || version() != TEXLOOM_LLVM_VERSION ||
       !find(library, "texloom_llvm_compile", plugin.compile) ||
+      !find(library, "texloom_llvm_describe", plugin.describe) ||
       !find(library, "texloom_llvm_free", plugin.free)) {
     plugin.compile = nullptr;
     plugin.problem = "it is of another version";
@@ -60,26 +64,45 @@ Plugin load_plugin() {
   return plugin;
 }
 
-// Loaded once, and never unloaded.
+// Loaded once, and never unloaded. Fails without a plug-in.
 const Plugin& plugin() {
   static const Plugin kPlugin = load_plugin();
+  if (kPlugin.compile == nullptr) {
+    fail({}, Code::UnknownTarget,
+         "install the package with LLVM, or build with -DTEXLOOM_LLVM=ON; or build for \"opencl\"",
+         "this installation has no LLVM: {}", kPlugin.problem);
+  }
   return kPlugin;
+}
+
+texloom_llvm_machine machine_of(const ir::Target& target) {
+  return {.triple = target.machine.triple.c_str(),
+          .cpu = target.machine.cpu.c_str(),
+          .features = target.machine.features.c_str()};
 }
 
 std::string text_of(const char* bytes, size_t count) {
   return bytes == nullptr ? std::string() : std::string(bytes, count);
 }
 
+// The listing of a result, which is freed. Fails if it has an error.
+std::string taken(texloom_llvm_result& made, const ir::Target& target) {
+  const std::string listing = text_of(made.listing, made.listing_bytes);
+  const std::string error = text_of(made.error, made.error_bytes);
+  const bool failed = made.error != nullptr;
+  plugin().free(&made);
+  if (failed) {
+    fail({}, Code::UnknownTarget, "name a processor that LLVM knows: -mcpu=native",
+         "LLVM cannot compile for the target '{}': {}", to_string(target), error);
+  }
+  return listing;
+}
+
 }  // namespace
 
 std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
                                FunctionRef<void()> interruption) {
-  const Plugin& llvm = plugin();
-  if (llvm.compile == nullptr) {
-    fail({}, Code::UnknownTarget,
-         "install the package with LLVM, or build with -DTEXLOOM_LLVM=ON; or build for \"opencl\"",
-         "this installation has no LLVM: {}", llvm.problem);
-  }
+  check_symbols(program, target);
   interruption();
   // The plan and its memory stay here.
   ir::Program kernels;
@@ -88,6 +111,7 @@ std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& tar
   kernels.symbols = program.symbols;
   kernels.body = ir::make_empty();
   kernels.kernels = program.kernels;
+  kernels.foreign = program.foreign;
   CompiledCode code;
   code.format = KernelFormat::NativeObject;
   for (size_t i = 0; i < kernels.kernels.size(); ++i) {
@@ -96,21 +120,23 @@ std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& tar
     code.entries.push_back({i, name});
   }
   const std::string text = ir::to_string(kernels, {.locations = true});
-  const texloom_llvm_machine machine = {.triple = target.machine.triple.c_str(),
-                                        .cpu = target.machine.cpu.c_str(),
-                                        .features = target.machine.features.c_str()};
+  const texloom_llvm_machine machine = machine_of(target);
   texloom_llvm_result made = {};
-  llvm.compile(text.data(), text.size(), &machine, &made);
+  plugin().compile(text.data(), text.size(), &machine, &made);
   code.bytes = text_of(made.object, made.object_bytes);
-  code.text = text_of(made.listing, made.listing_bytes);
-  const std::string error = text_of(made.error, made.error_bytes);
-  const bool failed = made.error != nullptr;
-  llvm.free(&made);
-  if (failed) {
-    fail({}, Code::UnknownTarget, "name a processor that LLVM knows: -mcpu=native",
-         "LLVM cannot compile for the target '{}': {}", to_string(target), error);
-  }
+  code.text = taken(made, target);
   return {std::move(code)};
+}
+
+MachineDescription describe_machine(const ir::Target& target) {
+  const texloom_llvm_machine machine = machine_of(target);
+  texloom_llvm_result made = {};
+  plugin().describe(&machine, &made);
+  std::istringstream words(taken(made, target));
+  MachineDescription description;
+  words >> description.architecture;
+  for (std::string feature; words >> feature;) description.features.push_back(std::move(feature));
+  return description;
 }
 
 }  // namespace texloom::codegen::native

@@ -18,7 +18,7 @@ Dialect llvm_dialect(const ir::Target&) {
       .vector_widths = kWidths,
       .vector_conditions = VectorConditions::Bools,
       .integers = IntegerRules::Wraps,
-      .foreign = ForeignCode::None,
+      .foreign = ForeignCode::Symbols,
       .half = HalfSupport::Memory,
       .bfloat16 = true,
       .bools_in_memory = false,

@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 /* The version of this interface: the result of texloom_llvm_version(). */
-#define TEXLOOM_LLVM_VERSION 1
+#define TEXLOOM_LLVM_VERSION 2
 
-/* What texloom_llvm_compile() made. texloom_llvm_free() frees the texts. */
+/* What a function made. texloom_llvm_free() frees the texts. */
 typedef struct texloom_llvm_result {
   char* object; /* the bytes of a shared object; null after an error */
   size_t object_bytes;
@@ -34,6 +34,8 @@ int texloom_llvm_version(void);
 /* Compiles the kernels of a program at stage Legalized, given in its text form. Thread safe. */
 void texloom_llvm_compile(const char* program, size_t program_bytes,
                           const texloom_llvm_machine* machine, texloom_llvm_result* result);
+/* Gives the machine's architecture and features as a listing: "x86_64 avx2 fma". Thread safe. */
+void texloom_llvm_describe(const texloom_llvm_machine* machine, texloom_llvm_result* result);
 void texloom_llvm_free(texloom_llvm_result* result);
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 
 #include "codegen/llvm/plugin/arithmetic.h"
 #include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin/types.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
@@ -164,6 +165,14 @@ class BlockEmitter {
           return from_memory(builder_, n.buffer->type, n.type, elements);
         },
         [&](const ir::TextureLoad& n) -> Value* { return texel(n); },
+        [&](const ir::ForeignCall& n) -> Value* {
+          std::vector<Value*> arguments;
+          for (const Expr& each : n.arguments) arguments.push_back(expr(each));
+          return emit_microkernel_call(builder_, n.function, arguments);
+        },
+        [&](const ir::Pointer& n) -> Value* {
+          return place(n.buffer, n.indices.front() + make_cast(n.indices.front()->type, n.offset));
+        },
         [](const auto& n) -> Value* {
           TL_UNREACHABLE("not legalized: node kind " + std::to_string(static_cast<int>(n.kind)));
         });
@@ -318,6 +327,7 @@ class BlockEmitter {
           arrays_[n.buffer.get()] = allocated(n.buffer);
           stmt(n.body);
         },
+        [&](const ir::Evaluate& n) { expr(n.call); },
         [](const auto&) { TL_UNREACHABLE("not legalized for a function without threads"); });
   }
 

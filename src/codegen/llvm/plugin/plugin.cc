@@ -3,6 +3,7 @@
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/raw_ostream.h>
 
 #include <cstdlib>
@@ -16,6 +17,7 @@
 #include "codegen/llvm/plugin/machine.h"
 #include "codegen/llvm/plugin/math/branches.h"
 #include "codegen/llvm/plugin/math/functions.h"
+#include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin_api.h"
 #include "ir/text/parse.h"
 
@@ -42,6 +44,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   for (const ir::Kernel& kernel : program.kernels) emit_kernel(module, kernel, lines);
   math::define_functions(module, *target);
   lines.finish();
+  link_microkernels(module);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", target->getTargetCPU());
@@ -58,6 +61,32 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   give(shared_object_of(object_of(module, *target)), result.object, result.object_bytes);
 }
 
+void describe(const texloom_llvm_machine& machine, texloom_llvm_result& result) {
+  const std::unique_ptr<llvm::TargetMachine> target = make_machine(machine);
+  std::string words = target->getTargetTriple().getArchName().str();
+  const llvm::MCSubtargetInfo& info = *target->getMCSubtargetInfo();
+  for (const auto& feature : info.getAllProcessorFeatures()) {
+    if (info.checkFeatures(std::string("+") + feature.Key)) words += std::string(" ") + feature.Key;
+  }
+  give(words, result.listing, result.listing_bytes);
+}
+
+// Runs a function of the plug-in; an exception becomes the result's error.
+template <class Function>
+void run(const Function& function, texloom_llvm_result& result) {
+  result = {};
+  try {
+    function();
+  } catch (const std::exception& error) {
+    texloom_llvm_free(&result);
+    try {
+      give(error.what(), result.error, result.error_bytes);
+    } catch (const std::bad_alloc&) {
+      result.error = static_cast<char*>(std::malloc(1));
+    }
+  }
+}
+
 }  // namespace
 
 }  // namespace texloom::codegen::native
@@ -71,17 +100,14 @@ __attribute__((visibility("default"))) int texloom_llvm_version(void) {
 __attribute__((visibility("default"))) void texloom_llvm_compile(
     const char* program, size_t program_bytes, const texloom_llvm_machine* machine,
     texloom_llvm_result* result) {
-  *result = {};
-  try {
-    texloom::codegen::native::compile({program, program_bytes}, *machine, *result);
-  } catch (const std::exception& error) {
-    texloom_llvm_free(result);
-    try {
-      texloom::codegen::native::give(error.what(), result->error, result->error_bytes);
-    } catch (const std::bad_alloc&) {
-      result->error = static_cast<char*>(std::malloc(1));
-    }
-  }
+  using namespace texloom::codegen::native;
+  run([&] { compile({program, program_bytes}, *machine, *result); }, *result);
+}
+
+__attribute__((visibility("default"))) void texloom_llvm_describe(
+    const texloom_llvm_machine* machine, texloom_llvm_result* result) {
+  using namespace texloom::codegen::native;
+  run([&] { describe(*machine, *result); }, *result);
 }
 
 __attribute__((visibility("default"))) void texloom_llvm_free(texloom_llvm_result* result) {
