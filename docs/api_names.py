@@ -62,6 +62,7 @@ MODULES = (
     "texloom.ops.schedules",
     "texloom.ops.signal",
     "texloom.ops.sorting",
+    "texloom.ops.tiled",
     "texloom.onnx",
     "texloom.onnx.backend",
     "texloom.tvm.testing",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar, Token
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -285,6 +286,114 @@ def target_for(device: Device | str | None, target: str | Target | None = None) 
     return Target.from_device(present(device)) if chosen is None else Target(chosen)
 
 
+@dataclass(frozen=True)
+class Mmt4dTile:
+    """A tile of a product of matrices, which one call of a micro-kernel computes.
+
+    Attributes
+    ----------
+    m0, n0, k0 : int
+        The rows and columns of the tile, and how many steps of the sums are stored together: the
+        left side is packed in tiles ``m0 x k0``, the right side in tiles ``n0 x k0``.
+    kernel : str or None
+        The name of the micro-kernel; None for a target without micro-kernels.
+    """
+
+    m0: int
+    n0: int
+    k0: int
+    kernel: str | None
+
+
+# The types of the left and the right side, as the names of micro-kernels have them.
+_MMT4D_TYPES = {
+    ("float32", "float32"): "f32f32f32",
+    ("float64", "float64"): "f64f64f64",
+    ("float16", "float16"): "f16f16f32",
+    ("bfloat16", "bfloat16"): "bf16bf16f32",
+    ("int8", "int8"): "i8i8i32",
+    ("uint8", "int8"): "u8i8i32",
+    ("int16", "int16"): "i16i16i32",
+}
+
+
+def mmt4d_tiles(
+    left: str, right: str | None = None, target: str | Target | TargetValue | None = None
+) -> list[Mmt4dTile]:
+    """Return the tiles that a target has micro-kernels for, from the least to the most capable.
+
+    Several micro-kernels may have the same tile; the last is the fastest. For a target of another
+    kind than ``"llvm"``, the tiles are those of the generic micro-kernels, without names.
+
+    Parameters
+    ----------
+    left, right : str
+        The types of the elements of the two sides; the right side's is the left side's by default.
+    target : str or Target, optional
+        The current target by default.
+
+    Raises
+    ------
+    TVMError
+        TL1005 if there are no micro-kernels for these types, TL4003 for an unknown processor.
+    """
+    types = _MMT4D_TYPES.get((str(left), str(left if right is None else right)))
+    if types is None:
+        pairs = ", ".join(" x ".join(pair) for pair in _MMT4D_TYPES)
+        refuse(
+            "UnknownType",
+            f"there are no micro-kernels for {left} x {left if right is None else right}",
+            f"convert the sides to one of {pairs}",
+        )
+    value = resolve(target)
+    has_kernels = value.kind == "llvm"
+    return [
+        Mmt4dTile(m0, n0, k0, name if has_kernels else None)
+        for name, of, _, m0, n0, k0 in _core.mmt4d_variants(value)
+        if of == types
+    ]
+
+
+def mmt4d_tile(
+    left: str,
+    right: str | None = None,
+    *,
+    rows: int | None = None,
+    target: str | Target | TargetValue | None = None,
+) -> Mmt4dTile:
+    """Return the tile that suits a product on a target best, for packing its sides.
+
+    Parameters
+    ----------
+    left, right, target
+        As for :func:`mmt4d_tiles`.
+    rows : int, optional
+        The rows of the left side. A product of few rows gets a narrow tile, so that little of it is
+        padding; by default there are many.
+
+    Raises
+    ------
+    TVMError
+        As :func:`mmt4d_tiles`.
+    """
+    tiles = mmt4d_tiles(left, right, target)
+    best = tiles[-1]
+    family = [tile for tile in tiles if (tile.n0, tile.k0) == (best.n0, best.k0)]
+
+    def cost(tile: Mmt4dTile) -> tuple[float, int]:
+        # A tile takes a step for each row, and half a step for the reads of the right side. Its
+        # sums are chains of operations, which take as long for one row as for three.
+        steps = max(tile.m0, 3) + 0.5
+        return (steps / tile.m0 if rows is None else -(-rows // tile.m0) * steps, tile.m0)
+
+    preferred = min(family, key=cost)
+    return next(tile for tile in reversed(tiles) if _shape(tile) == _shape(preferred))
+
+
+def _shape(tile: Mmt4dTile) -> tuple[int, int, int]:
+    return tile.m0, tile.n0, tile.k0
+
+
 def device_named(target: object) -> str | None:
     """Return the name of the device, such as ``"opencl:0"``, in a target's text; else None."""
     match = _DEVICE_NAME.match(target) if isinstance(target, str) else None
@@ -300,6 +409,7 @@ def resolve_for_arrays(target: str | Target | None) -> TargetValue:
 
 
 __all__ = [
+    "Mmt4dTile",
     "Target",
     "TargetValue",
     "adreno",
@@ -308,6 +418,8 @@ __all__ = [
     "device_named",
     "intel_graphics",
     "mali",
+    "mmt4d_tile",
+    "mmt4d_tiles",
     "resolve",
     "resolve_for_arrays",
     "target_for",

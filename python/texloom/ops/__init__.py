@@ -27,6 +27,7 @@ from . import (
     schedules,
     signal,
     sorting,
+    tiled,
 )
 from .extrema import maximum, minimum
 
@@ -52,4 +53,5 @@ __all__ = [
     "schedules",
     "signal",
     "sorting",
+    "tiled",
 ]

@@ -1,0 +1,122 @@
+"""The product of packed matrices, and how matrices are packed and unpacked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import te
+from ..._core import Tensor
+from ...extents import plain
+
+PRODUCT = "mmt4d"
+"""The tag of a product of packed matrices."""
+
+PACKED = "mmt4d_pack"
+"""The tag of a packed matrix."""
+
+_SUMS = {"float16": "float32", "bfloat16": "float32", "int8": "int32", "uint8": "int32"}
+_SUMS["int16"] = "int32"
+
+
+def mmt4d_dtype(dtype: str) -> str:
+    """Return the type of the sums for a type of the left side."""
+    return _SUMS.get(dtype, dtype)
+
+
+def pack(x: Tensor, rows: int, columns: int, *, transposed: bool = False) -> Tensor:
+    """Divide matrices into tiles, each of which is contiguous.
+
+    Parameters
+    ----------
+    x : Tensor
+        ``[..., R, C]``, or ``[..., C, R]`` if it is `transposed`.
+    rows, columns : int
+        The extents of a tile.
+    transposed : bool
+        Whether the tiles are those of the transposed matrices. The right side of a product is
+        packed so, since :func:`mmt4d` takes its columns as rows.
+
+    Returns
+    -------
+    Tensor
+        ``[..., ceil(R / rows), ceil(C / columns), rows, columns]``; what is outside of the matrix
+        is 0.
+    """
+    *batch, first, second = x.shape
+    extents = (second, first) if transposed else (first, second)
+    tile = (rows, columns)
+    counts = [plain((n + part - 1) // part) for n, part in zip(extents, tile, strict=True)]
+
+    def element(*i: Any) -> Any:
+        *outer, row_tile, column_tile, row, column = i
+        place = row_tile * rows + row, column_tile * columns + column
+        inside = [
+            index < n
+            for index, n, count, part in zip(place, extents, counts, tile, strict=True)
+            if not isinstance(plain(n), int) or plain(n) != count * part
+        ]
+        read = x(*outer, *(reversed(place) if transposed else place))
+        return te.if_then_else(te.all(*inside), read, te.const(0, x.dtype)) if inside else read
+
+    return te.compute((*batch, *counts, rows, columns), element, name="packed", tag=PACKED)
+
+
+def mmt4d(left: Tensor, right: Tensor) -> Tensor:
+    """Multiply packed matrices.
+
+    Each ``sums[m1, n1, m0, n0]`` is a sum of ``left[m1, k1, m0, k0] * right[n1, k1, n0, k0]``.
+
+    Parameters
+    ----------
+    left : Tensor
+        ``[..., M1, K1, M0, K0]``, as :func:`pack` returns it for tiles ``M0 x K0``.
+    right : Tensor
+        ``[..., N1, K1, N0, K0]``: tiles ``N0 x K0`` of the transposed matrix. Its leading axes are
+        those of `left`, or there are none.
+
+    Returns
+    -------
+    Tensor
+        ``[..., M1, N1, M0, N0]`` of float32 for float16 and bfloat16, of int32 for integers of 8
+        and 16 bits, otherwise of the dtype of `left`. Sums of integers wrap around.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not match.
+    """
+    *batch, m1, k1, m0, k0 = left.shape
+    *right_batch, n1, right_k1, n0, right_k0 = right.shape
+    shared = list(map(plain, (k1, k0))) == list(map(plain, (right_k1, right_k0)))
+    if not shared or (right_batch and list(map(plain, right_batch)) != list(map(plain, batch))):
+        raise ValueError(
+            f"shapes {left.shape}, {right.shape} do not match: the left side is [..., M1, K1, M0, "
+            "K0], the right side [..., N1, K1, N0, K0], with the same leading axes or none"
+        )
+    dtype = mmt4d_dtype(left.dtype)
+    step, part = te.reduce_axis((0, k1), name="k1"), te.reduce_axis((0, k0), name="k0")
+
+    def product(*i: Any) -> Any:
+        *outer, m, n, row, column = i
+        a = left(*outer, m, step.var, row, part.var).astype(dtype)
+        b = right(*outer[: len(right_batch)], n, step.var, column, part.var).astype(dtype)
+        return te.sum(a * b, axis=[step, part])
+
+    return te.compute((*batch, m1, n1, m0, n0), product, name="sums", tag=PRODUCT)
+
+
+def unpack(tiles: Tensor, rows: int, columns: int) -> Tensor:
+    """Return the matrices ``[..., rows, columns]`` of tiles ``[..., R1, C1, R0, C0]``.
+
+    The inverse of :func:`pack`: what the tiles have outside of the matrix is left out.
+    """
+    *batch, _, _, height, width = tiles.shape
+
+    def element(*i: Any) -> Any:
+        *outer, row, column = i
+        return tiles(*outer, row // height, column // width, row % height, column % width)
+
+    return te.compute((*batch, rows, columns), element, name="matrix")
+
+
+__all__ = ["PACKED", "PRODUCT", "mmt4d", "mmt4d_dtype", "pack", "unpack"]

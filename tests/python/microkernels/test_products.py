@@ -1,0 +1,276 @@
+"""Products of packed matrices: computed by micro-kernels on llvm, by loops elsewhere."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from llvm_plugin import has_llvm
+
+import texloom
+from texloom import te
+from texloom.ops import tiled
+from texloom.target import Mmt4dTile, mmt4d_tile, mmt4d_tiles
+
+TYPES = [
+    ("float32", "float32"),
+    ("float64", "float64"),
+    ("float16", "float16"),
+    ("bfloat16", "bfloat16"),
+    ("int8", "int8"),
+    ("uint8", "int8"),
+    ("int16", "int16"),
+]
+NATIVE = "llvm -mcpu=native"
+needs_llvm = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+
+
+def integers(*shape, dtype, most=5):
+    low = 0 if dtype == "uint8" else -most
+    return np.random.default_rng(sum(shape)).integers(low, most + 1, shape).astype(dtype)
+
+
+def product(m, n, k, tile, left="float32", right=None):
+    """Declare ``[m, k] @ [k, n]``, packed, multiplied and unpacked."""
+    a = te.placeholder((m, k), left, name="A")
+    b = te.placeholder((k, n), right or left, name="B")
+    sums = tiled.mmt4d(
+        tiled.pack(a, tile.m0, tile.k0), tiled.pack(b, tile.n0, tile.k0, transposed=True)
+    )
+    return a, b, sums, tiled.unpack(sums, m, n)
+
+
+def packed_product(m1, n1, k1, tile, left="float32", right=None):
+    """Declare the product of packed matrices alone."""
+    a = te.placeholder((m1, k1, tile.m0, tile.k0), left, name="A")
+    b = te.placeholder((n1, k1, tile.n0, tile.k0), right or left, name="B")
+    return a, b, tiled.mmt4d(a, b)
+
+
+def as_matrix(packed):
+    """Return the matrix of packed tiles."""
+    return packed.transpose(0, 2, 1, 3).reshape(packed.shape[0] * packed.shape[2], -1)
+
+
+def computed(f, *arrays, dtypes=None):
+    """Run a function on the host; `dtypes` are those of the arguments, which NumPy may lack."""
+    device = texloom.device("host:0")
+    dtypes = dtypes or [str(each.dtype) for each in arrays]
+    given = [
+        texloom.nd.empty(x.shape, dtype, device).copyfrom(x)
+        for x, dtype in zip(arrays, dtypes, strict=True)
+    ]
+    return f(*given).numpy()
+
+
+def in_memory(dtype):
+    """Return the type of NumPy's array for a type."""
+    return "float32" if dtype == "bfloat16" else dtype
+
+
+@pytest.mark.parametrize("types", TYPES, ids=lambda types: "-".join(types))
+@pytest.mark.parametrize("shape", [(1, 5, 3), (7, 33, 70), (19, 16, 1)], ids=str)
+@needs_llvm
+def test_products_are_exact_for_small_integers(types, shape):
+    """Odd extents: packing pads with zeros, unpacking leaves out what is outside."""
+    m, n, k = shape
+    left, right = types
+    tile = mmt4d_tile(left, right, rows=m, target=NATIVE)
+    a, b, _, c = product(m, n, k, tile, left, right)
+    f = texloom.build(tiled.schedule_mmt4d(c, NATIVE), [a, b, c], NATIVE)
+    x, y = integers(m, k, dtype=in_memory(left)), integers(k, n, dtype=in_memory(right))
+    result = computed(f, x, y, dtypes=types)
+    assert (result == x.astype("float64") @ y.astype("float64")).all()
+    assert f"call_extern({tile.kernel}" in str(f)
+
+
+@needs_llvm
+@pytest.mark.parametrize("steps", [2048, 1009], ids=["blocks", "prime"])
+def test_long_sums(steps):
+    """Long sums are added in blocks, after a reset; those of a prime number of steps at once."""
+    tile = mmt4d_tile("float32", target=NATIVE)
+    a, b, c = packed_product(3, 2, steps, tile)
+    f = texloom.build(tiled.schedule_mmt4d(c, NATIVE), [a, b, c], NATIVE)
+    x, y = (integers(*map(int, each.shape), dtype="float32") for each in (a, b))
+    assert (as_matrix(computed(f, x, y)) == as_matrix(x) @ as_matrix(y).T).all()
+    assert ("access_ptr(read_write" in str(f)) == (steps == 2048)
+
+
+@needs_llvm
+def test_float32_has_the_bits_of_the_loops():
+    """Each sum is a chain of fused multiply-adds, as in plain loops and in the interpreter."""
+    tile = mmt4d_tile("float32", target="llvm -mcpu=haswell")
+    a, b, c = packed_product(3, 2, 700, tile)
+    s = te.create_schedule(c.op)
+    s[c].parallel(c.op.axis[0])
+    rng = np.random.default_rng(0)
+    x, y = (rng.standard_normal([int(n) for n in t.shape]).astype("float32") for t in (a, b))
+    loops = texloom.build(s, [a, b, c], "llvm -mcpu=haswell")
+    kernels = texloom.build(
+        tiled.schedule_mmt4d(c, "llvm -mcpu=haswell"), [a, b, c], "llvm -mcpu=haswell"
+    )
+    assert "call_extern" in str(kernels) and "call_extern" not in str(loops)
+    assert (computed(kernels, x, y) == computed(loops, x, y)).all()
+
+
+@needs_llvm
+@pytest.mark.parametrize("has_batch_on_the_right", [True, False])
+def test_batches(has_batch_on_the_right):
+    tile = mmt4d_tile("int8", target=NATIVE)
+    a = te.placeholder((2, 3, 5, tile.m0, tile.k0), "int8", name="A")
+    b_shape = (3, 5, tile.n0, tile.k0)
+    b = te.placeholder((2, *b_shape) if has_batch_on_the_right else b_shape, "int8", name="B")
+    c = tiled.mmt4d(a, b)
+    f = texloom.build(tiled.schedule_mmt4d(c, NATIVE), [a, b, c], NATIVE)
+    x, y = (integers(*map(int, each.shape), dtype="int8", most=128) for each in (a, b))
+    result = computed(f, x, y)
+    for i in range(2):
+        right = y[i] if has_batch_on_the_right else y
+        expected = as_matrix(x[i]).astype("int64") @ as_matrix(right).T.astype("int64")
+        assert (as_matrix(result[i]) == expected).all()
+
+
+def test_other_targets_compute_loops(run):
+    tile = mmt4d_tile("int8", rows=5, target="opencl")
+    assert tile == Mmt4dTile(4, 8, 2, None)
+    a, b, _, c = product(5, 9, 7, tile, "int8")
+    s = tiled.schedule_mmt4d(c, "opencl")
+    x, y = integers(5, 7, dtype="int8"), integers(7, 9, dtype="int8")
+    assert (run(s, [a, b, c], x, y) == x.astype("int32") @ y.astype("int32")).all()
+
+
+# -- The choice of a tile
+
+HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    ("target", "types", "rows", "kernel"),
+    [
+        (HASWELL, ("float32",), None, "mmt4d_6x16x1_f32f32f32_x86_64_avx2_fma"),
+        (HASWELL, ("float32",), 1024, "mmt4d_6x16x1_f32f32f32_x86_64_avx2_fma"),
+        (HASWELL, ("float32",), 16, "mmt4d_4x16x1_f32f32f32_x86_64_avx2_fma"),
+        (HASWELL, ("float32",), 1, "mmt4d_1x16x1_f32f32f32_x86_64_avx2_fma"),
+        (
+            "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4",
+            ("uint8", "int8"),
+            None,
+            "mmt4d_14x32x4_u8i8i32_x86_64_avx512vnni",
+        ),
+        (
+            "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76",
+            ("int8",),
+            64,
+            "mmt4d_8x8x4_i8i8i32_aarch64_dotprod",
+        ),
+        ("llvm -mtriple=x86_64-linux-gnu", ("float32",), 64, "mmt4d_4x8x1_f32f32f32_generic"),
+    ],
+)
+def test_the_tile_that_a_target_prefers(target, types, rows, kernel):
+    assert mmt4d_tile(*types, rows=rows, target=target).kernel == kernel
+
+
+@needs_llvm
+def test_tile_registers_need_permission():
+    """No system lets a process use AMX unasked, so that those micro-kernels are not chosen."""
+    target = "llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids"
+    assert not [tile for tile in mmt4d_tiles("int8", target=target) if "amx" in tile.kernel]
+
+
+def test_types_without_micro_kernels():
+    with pytest.raises(texloom.TVMError, match=r"TL1005.*int32 x int32(.|\n)*int8 x int8"):
+        mmt4d_tile("int32", target="opencl")
+
+
+# -- What is refused, and what is remarked
+
+
+@needs_llvm
+def test_a_machine_that_cannot_run_the_micro_kernel():
+    a, b, c = packed_product(2, 2, 8, mmt4d_tile("float32", target=HASWELL))
+    s = tiled.schedule_mmt4d(c, HASWELL)
+    with pytest.raises(texloom.TVMError, match=r"TL2042.*avx2_fma' is not a micro-kernel that"):
+        texloom.build(s, [a, b, c], "llvm -mtriple=x86_64-linux-gnu")
+
+
+@needs_llvm
+@pytest.mark.parametrize("target", ["llvm", NATIVE])
+def test_tiles_without_a_micro_kernel_of_the_target(target):
+    """The base of an architecture has generic C, other tiles have loops: both are remarked."""
+    tile = Mmt4dTile(4, 8, 1, None) if target == "llvm" else Mmt4dTile(3, 16, 2, None)
+    a, b, c = packed_product(3, 2, 9, tile)
+    with pytest.warns(UserWarning, match="TL2042.*has no micro-kernel of its own for tiles"):
+        s = tiled.schedule_mmt4d(c, target)
+    f = texloom.build(s, [a, b, c], target)
+    x, y = (integers(*map(int, each.shape), dtype="float32") for each in (a, b))
+    assert (as_matrix(computed(f, x, y)) == as_matrix(x) @ as_matrix(y).T).all()
+    assert ("call_extern" in str(f)) == (target == "llvm")
+
+
+def test_shapes_that_do_not_match():
+    a, b = te.placeholder((2, 3, 4, 1)), te.placeholder((2, 5, 8, 1))
+    with pytest.raises(ValueError, match=r"do not match: the left side is \[..., M1, K1, M0, K0\]"):
+        tiled.mmt4d(a, b)
+
+
+# -- Objects
+
+TABLE = Path(__file__).parents[3] / "src/codegen/llvm/microkernels/variants.def"
+TARGETS = re.findall(r'^MMT4D_TARGET\((\w+), (\w+), "(.*)"\)$', TABLE.read_text(), re.MULTILINE)
+CALL = re.compile(r"^\s+[0-9a-f]+:\s+(call\w*|blr?)\s", re.MULTILINE)
+
+
+def disassembled(tmp_path, binary):
+    path = tmp_path / "kernels.so"
+    path.write_bytes(binary)
+    tool = shutil.which("llvm-objdump-19") or pytest.skip("llvm-objdump-19 is not installed")
+    command = [tool, "-d", "-t", "--no-show-raw-insn", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    ("name", "architecture", "features"),
+    [
+        (name, each, features)
+        for name, of, features in TARGETS
+        for each in (("x86_64", "aarch64") if of == "any" else (of,))
+        if "amx" not in features
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*TL2042")
+def test_objects_have_no_call(tmp_path, name, architecture, features):
+    """The micro-kernels of all types are inlined into the kernels of products 256 x 256 x 256."""
+    # All aarch64 processors have NEON, unless the target denies it.
+    attributes = ",".join(f"+{each}" for each in features.split(",")) if features else "-neon"
+    target = f"llvm -mtriple={architecture}-linux-gnu"
+    if features or architecture == "aarch64":
+        target += f" -mattr={attributes}"
+    args, outputs = [], []
+    for types in TYPES:
+        tiles = [each for each in mmt4d_tiles(*types, target) if each.kernel.endswith(f"_{name}")]
+        if tiles:
+            tile = max(tiles, key=lambda each: each.m0)
+            counts = (-(-256 // tile.m0), 256 // tile.n0, 256 // tile.k0)
+            a, b, c = packed_product(*counts, tile, *types)
+            args += [a, b, c]
+            outputs.append((c, tile))
+    f = texloom.build(tiled.schedule_mmt4d([c for c, _ in outputs], target), args, target)
+    assert outputs and all(f"call_extern({tile.kernel}" in str(f) for _, tile in outputs)
+    code = disassembled(tmp_path, f.kernels[0].binary)
+    assert code.count("default_function_kernel") >= len(outputs)
+    assert not CALL.findall(code) and "mmt4d_" not in code
+
+
+@needs_llvm
+def test_object_has_the_tile_once(tmp_path):
+    """A tile of 6 x 16 is 12 fused multiply-adds for each of the two steps of its unrolled loop."""
+    tile = mmt4d_tile("float32", target=HASWELL)
+    a, b, c = packed_product(43, 16, 256, tile)
+    f = texloom.build(tiled.schedule_mmt4d(c, HASWELL), [a, b, c], HASWELL)
+    code = disassembled(tmp_path, f.kernels[0].binary)
+    assert len(re.findall("vfmadd...ps", code)) == 2 * 12
+    assert not CALL.findall(code)
