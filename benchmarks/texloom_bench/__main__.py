@@ -36,7 +36,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         description="Times the 3x3 convolutions of ResNet-50 through textures and through "
         "buffers (and cuDNN, if PyTorch finds a CUDA device), float32, batch 1.",
         epilog="With `compile` as the first argument, measures compilation instead; with "
-        "`kernels`, matrix products next to hand-written kernels.",
+        "`kernels`, matrix products next to hand-written kernels; with `cpu`, products on the "
+        "processor next to oneDNN.",
     )
     command_line.add_quick_option(parser)
     command_line.add_device_option(parser)
@@ -102,6 +103,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import kernels
 
         return kernels.main(arguments[1:])
+    if arguments[:1] == ["cpu"]:
+        from . import cpu
+
+        return cpu.main(arguments[1:])
     options = parse(arguments)
     return command_line.exit_status("texloom_bench", lambda: run(options))
 
