@@ -74,7 +74,8 @@ def call_pure_extern(dtype: DType, func_name: str, *args: Any) -> Expr:
     The known functions are those of ``te`` and ``tir``, by their names here and in OpenCL C, also
     with the suffix ``f``; the ``native_`` and ``half_`` functions; and those of OpenCL C that can
     be written as expressions, such as ``mad``, ``clamp`` and ``mul_hi``. All others are foreign: C
-    text of the schedule must define them, ``s[T].pragma(axis, "import_c", text)``.
+    text of the schedule must define them, ``s[T].pragma(axis, "import_c", text)``, or a library
+    have them, ``s[T].pragma(axis, "import_library", "mmt4d")`` for the target ``"llvm"``.
 
     The result of a foreign function must depend only on its arguments. The function is called where
     the value is needed, but not where a condition excludes it; the number of calls is unspecified.

@@ -14,6 +14,9 @@ PRODUCT = "mmt4d"
 PACKED = "mmt4d_pack"
 """The tag of a packed matrix."""
 
+UNPACKED = "mmt4d_unpack"
+"""The tag of a matrix that tiles are unpacked to."""
+
 _SUMS = {"float16": "float32", "bfloat16": "float32", "int8": "int32", "uint8": "int32"}
 _SUMS["int16"] = "int32"
 
@@ -23,7 +26,9 @@ def mmt4d_dtype(dtype: str) -> str:
     return _SUMS.get(dtype, dtype)
 
 
-def pack(x: Tensor, rows: int, columns: int, *, transposed: bool = False) -> Tensor:
+def pack(
+    x: Tensor, rows: int, columns: int, *, transposed: bool = False, zero_rows: bool = True
+) -> Tensor:
     """Divide matrices into tiles, each of which is contiguous.
 
     Parameters
@@ -35,12 +40,15 @@ def pack(x: Tensor, rows: int, columns: int, *, transposed: bool = False) -> Ten
     transposed : bool
         Whether the tiles are those of the transposed matrices. The right side of a product is
         packed so, since :func:`mmt4d` takes its columns as rows.
+    zero_rows : bool
+        Whether rows outside of the matrix are 0. Otherwise they repeat the last row, which needs no
+        test of each element; products do not depend on it once they are unpacked.
 
     Returns
     -------
     Tensor
-        ``[..., ceil(R / rows), ceil(C / columns), rows, columns]``; what is outside of the matrix
-        is 0.
+        ``[..., ceil(R / rows), ceil(C / columns), rows, columns]``; columns outside of the matrix
+        are 0.
     """
     *batch, first, second = x.shape
     extents = (second, first) if transposed else (first, second)
@@ -49,12 +57,15 @@ def pack(x: Tensor, rows: int, columns: int, *, transposed: bool = False) -> Ten
 
     def element(*i: Any) -> Any:
         *outer, row_tile, column_tile, row, column = i
-        place = row_tile * rows + row, column_tile * columns + column
-        inside = [
-            index < n
-            for index, n, count, part in zip(place, extents, counts, tile, strict=True)
-            if not isinstance(plain(n), int) or plain(n) != count * part
-        ]
+        place = [row_tile * rows + row, column_tile * columns + column]
+        inside = []
+        for axis in (0, 1):
+            if plain(extents[axis]) == plain(counts[axis] * tile[axis]):
+                continue
+            if axis == 0 and not zero_rows:
+                place[0] = te.min(place[0], extents[0] - 1)
+            else:
+                inside.append(place[axis] < extents[axis])
         read = x(*outer, *(reversed(place) if transposed else place))
         return te.if_then_else(te.all(*inside), read, te.const(0, x.dtype)) if inside else read
 
@@ -116,7 +127,7 @@ def unpack(tiles: Tensor, rows: int, columns: int) -> Tensor:
         *outer, row, column = i
         return tiles(*outer, row // height, column // width, row % height, column % width)
 
-    return te.compute((*batch, rows, columns), element, name="matrix")
+    return te.compute((*batch, rows, columns), element, name="matrix", tag=UNPACKED)
 
 
-__all__ = ["PACKED", "PRODUCT", "mmt4d", "mmt4d_dtype", "pack", "unpack"]
+__all__ = ["PACKED", "PRODUCT", "UNPACKED", "mmt4d", "mmt4d_dtype", "pack", "unpack"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ... import _core, te
 from ..._core import Schedule, TargetValue, Tensor
@@ -11,7 +12,7 @@ from ...extents import Extent, plain
 from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
 from ..schedules import schedule_default
 from ..schedules.stages import stages_of
-from .computations import PACKED, PRODUCT
+from .computations import PACKED, PRODUCT, UNPACKED
 from .intrinsic import LIBRARY, mmt4d_intrinsic
 
 _BYTES = {
@@ -30,6 +31,8 @@ _PANEL_BYTES = 16 << 10
 _LEFT_BYTES = 352 << 10
 # The sums of a block are in the second level, too, if they are read again.
 _SUMS_BYTES = 128 << 10
+# Tiles that are unpacked at once are on the stack.
+_STACK_BYTES = 56 << 10
 # Fewer blocks than this leave threads idle at the end.
 _BLOCKS = 16
 _LANES = 16
@@ -70,11 +73,20 @@ def _steps(extent: int, most: int) -> int:
     return best if 3 * best >= most else extent
 
 
-def blocks_of(m1: int, n1: int, k1: int, tile: Mmt4dTile, item: int, batch: int = 1) -> Blocks:
-    """Return the blocks of a product whose elements have `item` bytes."""
+def blocks_of(
+    m1: int,
+    n1: int,
+    k1: int,
+    tile: Mmt4dTile,
+    item: int,
+    batch: int = 1,
+    sums_bytes: int = _SUMS_BYTES,
+) -> Blocks:
+    """Return the blocks of products, `batch` of them, whose elements have `item` bytes."""
     steps = _steps(k1, _PANEL_BYTES // (tile.n0 * tile.k0 * item))
-    m = _block(m1, _LEFT_BYTES // (steps * tile.m0 * tile.k0 * item))
-    n = _block(n1, max(1, _SUMS_BYTES // (m * tile.m0 * tile.n0 * 4)))
+    of_tile = tile.m0 * tile.n0 * (8 if item == 8 else 4)
+    m = _block(m1, min(_LEFT_BYTES // (steps * tile.m0 * tile.k0 * item), sums_bytes // of_tile))
+    n = _block(n1, max(1, sums_bytes // (m * of_tile)))
     while n > 1 and batch * -(-m1 // m) * -(-n1 // n) < _BLOCKS:
         n = _block(n1, n // 2)
     return Blocks(m, n, steps)
@@ -100,39 +112,69 @@ def _kernel_of(sums: Tensor, target: TargetValue) -> Mmt4dTile | None:
     return fitting[-1] if fitting else None
 
 
-def _schedule_product(s: Schedule, sums: Tensor, target: TargetValue) -> None:
-    tile = _kernel_of(sums, target)
-    left, right = sums.op.input_tensors[0], sums.op.input_tensors[-1]
-    if tile is None or tile.kernel.endswith("_generic"):
-        shape = "x".join(str(n) for n in (*sums.shape[-2:], left.shape[-1]))
-        _core.warn(
-            "NotProvided",
-            f"the target '{target}' has no micro-kernel of its own for tiles {shape} of "
-            f"{left.dtype} x {right.dtype}: "
-            + ("plain loops" if tile is None else "generic C")
-            + " compute the product",
-            "pack by texloom.target.mmt4d_tile, and name the processor: -mcpu=native",
-        )
-    if tile is None:
-        _schedule_loops(s, sums)
+def _remark(sums: Tensor, tile: Mmt4dTile | None, target: TargetValue) -> None:
+    """Warn if no micro-kernel of the target's own features computes the product."""
+    if tile is not None and not tile.kernel.endswith("_generic"):
         return
-    *batch, m1, n1, m0, n0 = s[sums].op.axis
+    left = sums.op.input_tensors[0]
+    shape = "x".join(str(n) for n in (*sums.shape[-2:], left.shape[-1]))
+    _core.warn(
+        "NotProvided",
+        f"the target '{target}' has no micro-kernel of its own for tiles {shape} of {left.dtype} x "
+        f"{sums.op.input_tensors[-1].dtype}: "
+        f"{'plain loops' if tile is None else 'generic C'} compute the product",
+        "pack by texloom.target.mmt4d_tile, and name the processor: -mcpu=native",
+    )
+
+
+def _blocks(sums: Tensor, tile: Mmt4dTile, sums_bytes: int) -> Blocks:
+    *batch, m1, n1 = _constant(sums.shape[:-2]) or [1, 1]
+    left = sums.op.input_tensors[0]
+    return blocks_of(
+        m1, n1, plain(left.shape[-3]), tile, _BYTES[left.dtype], prod(batch), sums_bytes
+    )
+
+
+def _tensorize(s: Schedule, sums: Tensor, tile: Mmt4dTile, blocks: Blocks) -> None:
+    """Compute the tiles of a block: the micro-kernel replaces the four inner axes.
+
+    The panel of the right side stays in the first level of the cache while the left side's panels
+    pass, which stay in the second level.
+    """
+    left, right = sums.op.input_tensors[0], sums.op.input_tensors[-1]
+    *_, m1, n1, m0, n0 = s[sums].leaf_iter_vars[:-2]
     k1, k0 = s[sums].op.reduce_axis
-    extents = _constant(sums.shape)
-    counts = [1, 1, 1] if extents is None else [*extents[:-2]]
-    outer = 1
-    for n in counts[:-2]:
-        outer *= n
-    steps = plain(left.shape[-3])
-    blocks = blocks_of(counts[-2], counts[-1], steps, tile, _BYTES[left.dtype], outer)
+    k_outer, k_inner = s[sums].split(k1, factor=blocks.k)
+    s[sums].reorder(k_outer, n1, m1, m0, n0, k_inner, k0)
+    s[sums].tensorize(m0, mmt4d_intrinsic(tile, blocks.k, left.dtype, right.dtype))
+    s[sums].pragma(n1, "import_library", LIBRARY)
+
+
+def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile) -> None:
+    """Compute blocks of packed sums in parallel."""
+    blocks = _blocks(sums, tile, _SUMS_BYTES)
+    *batch, m1, n1, m0, n0 = s[sums].op.axis
     m_outer, m_inner = s[sums].split(m1, factor=blocks.m)
     n_outer, n_inner = s[sums].split(n1, factor=blocks.n)
-    k_outer, k_inner = s[sums].split(k1, factor=blocks.k)
-    s[sums].reorder(*batch, m_outer, n_outer, k_outer, n_inner, m_inner, m0, n0, k_inner, k0)
-    block = s[sums].fuse(*batch, m_outer, n_outer)
-    s[sums].parallel(block)
-    s[sums].tensorize(m0, mmt4d_intrinsic(tile, blocks.k, left.dtype, right.dtype))
-    s[sums].pragma(block, "import_library", LIBRARY)
+    s[sums].reorder(*batch, m_outer, n_outer, m_inner, n_inner, m0, n0, *s[sums].op.reduce_axis)
+    s[sums].parallel(s[sums].fuse(*batch, m_outer, n_outer))
+    _tensorize(s, sums, tile, blocks)
+
+
+def _schedule_unpacked(s: Schedule, matrix: Tensor, sums: Tensor, tile: Mmt4dTile) -> None:
+    """Compute blocks of a matrix in parallel, each from tiles that no other thread sees."""
+    blocks = _blocks(sums, tile, _STACK_BYTES)
+    *batch, row, column = s[matrix].op.axis
+    row_outer, row_inner = s[matrix].split(row, factor=blocks.m * tile.m0)
+    column_outer, column_inner = s[matrix].split(column, factor=blocks.n * tile.n0)
+    column_inner, lanes = s[matrix].split(column_inner, factor=tile.n0)
+    s[matrix].reorder(*batch, row_outer, column_outer, row_inner, column_inner, lanes)
+    block = s[matrix].fuse(*batch, row_outer, column_outer)
+    s[matrix].parallel(block)
+    s[matrix].vectorize(lanes)
+    s[sums].set_scope("local")
+    s[sums].compute_at(s[matrix], block)
+    _tensorize(s, sums, tile, blocks)
 
 
 def _schedule_loops(s: Schedule, sums: Tensor) -> None:
@@ -151,20 +193,42 @@ def _schedule_loops(s: Schedule, sums: Tensor) -> None:
     s[sums].vectorize(n0)
 
 
+def _schedule_pack(s: Schedule, packed: Tensor) -> None:
+    """Copy panels in parallel, so that LLVM can transpose vectors of steps."""
+    *outer, _, rows, columns = s[packed].op.axis
+    s[packed].parallel(s[packed].fuse(*outer))
+    s[packed].unroll(rows)
+    s[packed].unroll(columns)
+
+
 def _schedule_elements(s: Schedule, tensor: Tensor) -> None:
     """Compute the first axes in parallel, and the last in vectors."""
     *outer, last = s[tensor].op.axis
-    if tensor.op.tag == PACKED:
-        *outer, rows, last = s[tensor].op.axis
-        outer, step = outer[:-1], outer[-1]
-        s[tensor].parallel(s[tensor].fuse(*outer))
-        del rows, step
-        return
     if outer:
         s[tensor].parallel(s[tensor].fuse(*outer))
     extent = plain(tensor.shape[-1])
     if isinstance(extent, int) and extent % _LANES == 0:
         s[tensor].vectorize(s[tensor].split(last, factor=_LANES)[1])
+
+
+def _joined(stages: Sequence[Tensor], outputs: Sequence[Tensor]) -> dict[te.Operation, Tensor]:
+    """Return the matrices that are computed with the tiles that they alone read, by the product.
+
+    A matrix has to contain a whole tile: micro-kernels compute no less.
+    """
+    readers: dict[te.Operation, list[Tensor]] = {}
+    for each in stages:
+        for source in each.op.input_tensors:
+            readers.setdefault(source.op, []).append(each)
+    found = {}
+    for sums in stages:
+        own = readers.get(sums.op, [])
+        if sums.op.tag != PRODUCT or sums in outputs or [r.op.tag for r in own] != [UNPACKED]:
+            continue
+        extents = _constant([*own[0].shape[-2:], *sums.shape[-2:]])
+        if extents and extents[0] >= extents[2] and extents[1] % extents[3] == 0:
+            found[sums.op] = own[0]
+    return found
 
 
 def schedule_mmt4d(
@@ -199,13 +263,25 @@ def schedule_mmt4d(
         }
         scopes = ["global"] * (len(inputs) + len(outputs))
         return schedule_default(outputs, list(inputs), scopes, value)
+    kernels = {each.op: _kernel_of(each, value) for each in stages if each.op.tag == PRODUCT}
+    joined = {op: of for op, of in _joined(stages, outputs).items() if kernels[op] is not None}
     # Outputs are computed as a whole, also the padding that nobody reads: micro-kernels need tiles.
-    tiles = [each.op for each in stages if each.op.tag == PRODUCT]
-    s = te.create_schedule(list(dict.fromkeys([*(each.op for each in outputs), *tiles])))
+    whole = [op for op in kernels if op not in joined]
+    s = te.create_schedule(list(dict.fromkeys([*(each.op for each in outputs), *whole])))
+    matrices = {matrix.op for matrix in joined.values()}
     for each in stages:
+        tile = kernels.get(each.op)
         if each.op.tag == PRODUCT:
-            _schedule_product(s, each, value)
-        else:
+            _remark(each, tile, value)
+        if each.op in joined:
+            _schedule_unpacked(s, joined[each.op], each, tile)
+        elif tile is not None:
+            _schedule_tiles(s, each, tile)
+        elif each.op.tag == PRODUCT:
+            _schedule_loops(s, each)
+        elif each.op.tag == PACKED:
+            _schedule_pack(s, each)
+        elif each.op not in matrices:
             _schedule_elements(s, each)
     return s
 
