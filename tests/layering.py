@@ -54,6 +54,11 @@ ROOMS = {
         "src/codegen/msl",
         "src/codegen/llvm",
     ),  # the table
+    "src/codegen/llvm": (
+        "src/codegen/compiled_code",
+        "src/codegen/legalize",
+        "src/codegen/llvm/microkernels",
+    ),  # the table of micro-kernels
     "src/codegen/*": (
         "src/codegen/compiled_code",
         "src/codegen/legalize",

@@ -1,5 +1,6 @@
 """Products of packed matrices: computed by micro-kernels on llvm, by loops elsewhere."""
 
+import functools
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import pytest
 from llvm_plugin import has_llvm
 
 import texloom
-from texloom import te
+from texloom import te, tir
 from texloom.ops import tiled
 from texloom.target import Mmt4dTile, mmt4d_tile, mmt4d_tiles
 
@@ -194,6 +195,52 @@ def test_a_machine_that_cannot_run_the_micro_kernel():
     s = tiled.schedule_mmt4d(c, HASWELL)
     with pytest.raises(texloom.TVMError, match=r"TL2042.*avx2_fma' is not a micro-kernel that"):
         texloom.build(s, [a, b, c], "llvm -mtriple=x86_64-linux-gnu")
+
+
+def calling(name, library="mmt4d"):
+    """Schedule a call of a function of a library, which takes a number."""
+    x = te.placeholder((4,), "int32", name="X")
+    y = te.compute((4,), lambda i: tir.call_pure_extern("int32", name, x[i]), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].parallel(y.op.axis[0])
+    s[y].pragma(y.op.axis[0], "import_library", library)
+    return s, [x, y]
+
+
+@needs_llvm
+@pytest.mark.parametrize(
+    ("name", "library", "problem"),
+    [
+        (
+            "sine",
+            "libm",
+            r"TL2042.*: the target 'llvm' has no library 'libm', which 'sine' is from",
+        ),
+        ("f", "mmt4d", r"TL2042.*: 'f' is not a micro-kernel that the target 'llvm' can run"),
+        ("mmt4d_1x8x1_f32f32f32_generic", "mmt4d", r"TL3034.*: the arguments of .* are not those"),
+    ],
+)
+def test_functions_that_are_no_micro_kernels(name, library, problem):
+    s, args = calling(name, library)
+    with pytest.raises(texloom.TVMError, match=problem):
+        texloom.build(s, args, "llvm")
+
+
+def test_libraries_need_a_linker():
+    s, args = calling("f")
+    with pytest.raises(texloom.TVMError, match="TL2042.*OpenCL C has no linker, which 'f' needs"):
+        texloom.build(s, args, "opencl")
+
+
+def test_two_signatures_of_a_function():
+    x = te.placeholder((4,), "int32", name="X")
+    call = functools.partial(tir.call_pure_extern, "int32", "f")
+    y = te.compute((4,), lambda i: call(x[i]) + call(te.const(1, "float32")), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].parallel(y.op.axis[0])
+    s[y].pragma(y.op.axis[0], "import_library", "mmt4d")
+    with pytest.raises(texloom.TVMError, match="TL3034.*two calls of 'f' differ"):
+        texloom.lower(s, [x, y], target="llvm")
 
 
 @needs_llvm

@@ -265,6 +265,47 @@ def test_pointers_to_shared_and_local_memory(run):
     assert kernel.index(" put(tile") < kernel.index("barrier(") < kernel.index(" = taken(tile,")
 
 
+def test_pointers_to_halves(run):
+    """The function sees halves in global memory; those of a thread are kept as float32."""
+
+    def flipped(scope):
+        def body(ins, outs):
+            ib = tir.ir_builder.create()
+            ib.scope_attr(thread(), "thread_extent", 1)
+            own = ib.allocate("float16", (8,), name="own", scope=scope) if scope else None
+            target = own.access_ptr("rw") if scope else outs[0].access_ptr("w")
+            ib.emit(call("flipped", target, ins[0].access_ptr("r")))
+            if scope:
+                ib.emit(outs[0].vstore([0], own[0]))
+            return ib.get()
+
+        x = te.placeholder((8,), "float16", name="X")
+        y = te.extern((8,), [x], body, name="Y", dtype="float16")
+        z = te.compute((8,), lambda i: y[i], name="Z")
+        s = te.create_schedule(z.op)
+        bind(s, z)
+        s[z].pragma(z.op.axis[0], "import_c", FLIPPED)
+        return s, x, z
+
+    s, x, z = flipped("")
+    values = integers(8)
+    assert (run(s, [x, z], values) == -values).all()
+    s, x, z = flipped("local")
+    with pytest.raises(
+        tvm.TVMError, match="TL4005.*pointer to 'own': it is float16, which is kept"
+    ):
+        tvm.build(s, [x, z], "opencl")
+
+
+FLIPPED = """
+void flipped(__global half* y, __global const half* x) {
+  __global ushort* to = (__global ushort*)y;
+  __global const ushort* from = (__global const ushort*)x;
+  for (int i = 0; i < 8; ++i) to[i] = from[i] ^ 0x8000;
+}
+"""
+
+
 def test_kernel_does_not_take_the_name_of_a_function(run):
     s, x, y = elementwise(
         lambda v, i: tir.call_pure_extern("float32", "X", v, i), SCALED.replace("scaled", "X")
