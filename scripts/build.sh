@@ -54,6 +54,11 @@ build_release_module() {
     [[ $entry == */_core*.so ]] || ln -s "$PWD/$entry" "$package/"
   done
 }
+# The same with the LLVM plug-in, and the program that measures the peak of the machine.
+build_release_native() {
+  configure release build/release && cmake -DTEXLOOM_LLVM=ON build/release &&
+    build_release_module && build_release texloom_llvm mmt4d_benchmark
+}
 build_checked() {
   configure "$preset_of_build" build && cmake --build build -j "$jobs" --target "${targets[@]}"
 }

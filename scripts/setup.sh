@@ -3,7 +3,7 @@
 
 # Packages for building and running the Python module, for the tests, for checking the sources, for
 # sanitizers and fuzzers, for checking generated kernels, for building the runtime for another
-# processor, and for looking into the bitcode of micro-kernels.
+# processor, for looking into the bitcode of micro-kernels, and for the LLVM plug-in.
 module_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-dev libfmt-dev
   libxxhash-dev lld-19 ninja-build ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd python3-dev
   python3-venv)
@@ -17,6 +17,7 @@ kernel_packages=(oclgrind)
 apple_packages=(libc++-19-dev libc6-dev-arm64-cross)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 microkernel_packages=(llvm-19)
+native_packages=(liblld-19-dev llvm-19-dev)
 
 missing=()
 as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }
