@@ -117,6 +117,42 @@ def test_float32_has_the_bits_of_the_loops():
 
 
 @needs_llvm
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_sums_of_random_numbers_are_within_their_bound(dtype):
+    """Products are exact or rounded once, and sums are rounded after each step."""
+    tile = mmt4d_tile(dtype, rows=7, target=NATIVE)
+    a, b, _, c = product(7, 32, 300, tile, dtype)
+    f = texloom.build(tiled.schedule_mmt4d(c, NATIVE), [a, b, c], NATIVE)
+    rng = np.random.default_rng(7)
+    x, y = (rng.standard_normal(shape).astype(in_memory(dtype)) for shape in ((7, 300), (300, 32)))
+    if dtype == "bfloat16":  # numbers that it has
+        x, y = ((each.view("uint32") & 0xFFFF0000).view("float32") for each in (x, y))
+    result = computed(f, x, y, dtypes=[dtype, dtype]).astype("longdouble")
+    x, y = x.astype("longdouble"), y.astype("longdouble")
+    unit = 2.0**-53 if dtype == "float64" else 2.0**-24
+    # A product, and each of 300 sums with it, is off by at most a unit of the partial sum.
+    bound = 301 * unit / (1 - 301 * unit) * (abs(x) @ abs(y))
+    assert (abs(result - x @ y) <= bound).all() and (result != 0).any()
+
+
+@needs_llvm
+def test_numbers_of_tiles_that_a_call_gives():
+    """Micro-kernels take arrays of constant strides; loops compute the others."""
+    tile = mmt4d_tile("int16", target=NATIVE)
+    rows = te.var("rows")
+    a = te.placeholder((rows, 5, tile.m0, tile.k0), "int16", name="A")
+    b = te.placeholder((3, 5, tile.n0, tile.k0), "int16", name="B")
+    c = tiled.mmt4d(a, b)
+    with pytest.warns(UserWarning, match="TL2042.*plain loops"):
+        f = texloom.build(tiled.schedule_mmt4d(c, NATIVE), [a, b, c], NATIVE)
+    y = integers(3, 5, tile.n0, tile.k0, dtype="int16")
+    for count in (1, 4):
+        x = integers(count, 5, tile.m0, tile.k0, dtype="int16")
+        expected = as_matrix(x).astype("int32") @ as_matrix(y).T.astype("int32")
+        assert (as_matrix(computed(f, x, y)) == expected).all()
+
+
+@needs_llvm
 @pytest.mark.parametrize("has_batch_on_the_right", [True, False])
 def test_batches(has_batch_on_the_right):
     tile = mmt4d_tile("int8", target=NATIVE)
@@ -267,6 +303,8 @@ def test_shapes_that_do_not_match():
 
 TABLE = Path(__file__).parents[3] / "src/codegen/llvm/microkernels/variants.def"
 TARGETS = re.findall(r'^MMT4D_TARGET\((\w+), (\w+), "(.*)"\)$', TABLE.read_text(), re.MULTILINE)
+# The others are tested by night.
+BY_DAY = ("x86_64_avx2_fma", "x86_64_avx512vnni", "aarch64_dotprod", "aarch64_bf16")
 CALL = re.compile(r"^\s+[0-9a-f]+:\s+(call\w*|blr?)\s", re.MULTILINE)
 
 
@@ -282,7 +320,7 @@ def disassembled(tmp_path, binary):
 @pytest.mark.parametrize(
     ("name", "architecture", "features"),
     [
-        (name, each, features)
+        pytest.param(name, each, features, marks=[pytest.mark.nightly] * (name not in BY_DAY))
         for name, of, features in TARGETS
         for each in (("x86_64", "aarch64") if of == "any" else (of,))
         if "amx" not in features

@@ -159,10 +159,7 @@ class BlockEmitter {
           return all;
         },
         [&](const ir::Load& n) -> Value* {
-          Value* elements = builder_.CreateAlignedLoad(
-              memory_type(n.buffer->type.with_lanes(n.type.lanes), context_),
-              place(n.buffer, n.indices.front()), alignment_of(n.buffer));
-          return from_memory(builder_, n.buffer->type, n.type, elements);
+          return from_memory(builder_, n.buffer->type, n.type, elements(n));
         },
         [&](const ir::TextureLoad& n) -> Value* { return texel(n); },
         [&](const ir::ForeignCall& n) -> Value* {
@@ -282,6 +279,21 @@ class BlockEmitter {
         [&]() -> Value* { return llvm::Constant::getNullValue(value_type(n.type, context_)); });
   }
 
+  // What a load finds in memory.
+  Value* elements(const ir::Load& n) {
+    return builder_.CreateAlignedLoad(
+        memory_type(n.buffer->type.with_lanes(n.type.lanes), context_),
+        place(n.buffer, n.indices.front()), alignment_of(n.buffer));
+  }
+
+  // What a store puts into memory. A copy needs no conversion to values and back, which LLVM does
+  // not remove from bfloat16.
+  Value* stored(const ir::Store& n) {
+    const auto* copied = as<ir::Load>(n.value);
+    if (copied != nullptr && copied->buffer->type == n.buffer->type) return elements(*copied);
+    return to_memory(builder_, n.value->type, n.buffer->type, expr(n.value));
+  }
+
   // -- Statements
 
   void stmt(const Stmt& s) {
@@ -289,8 +301,7 @@ class BlockEmitter {
     visit(
         s,
         [&](const ir::Store& n) {
-          Value* value = to_memory(builder_, n.value->type, n.buffer->type, expr(n.value));
-          builder_.CreateAlignedStore(value, place(n.buffer, n.indices.front()),
+          builder_.CreateAlignedStore(stored(n), place(n.buffer, n.indices.front()),
                                       alignment_of(n.buffer));
         },
         [&](const ir::TextureStore& n) { store_texel(n); }, [&](const ir::For& n) { loop(n); },
