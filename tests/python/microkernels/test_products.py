@@ -25,6 +25,7 @@ TYPES = [
     ("int16", "int16"),
 ]
 NATIVE = "llvm -mcpu=native"
+HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
 needs_llvm = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
 
@@ -100,18 +101,28 @@ def test_long_sums(steps):
 
 
 @needs_llvm
+def test_blocks_of_unequal_sizes():
+    """173 panels are prime, and the last one is partly padding: the last block is smaller."""
+    tile = mmt4d_tile("float32", target=HASWELL)
+    a, b, sums, c = product(1033, 80, 700, tile)
+    x, y = integers(1033, 700, dtype="float32"), integers(700, 80, dtype="float32")
+    for output in (c, sums):
+        f = texloom.build(tiled.schedule_mmt4d(output, HASWELL), [a, b, output], HASWELL)
+        result = computed(f, x, y)
+        assert ((as_matrix(result)[:1033] if output is sums else result) == x @ y).all()
+
+
+@needs_llvm
 def test_float32_has_the_bits_of_the_loops():
     """Each sum is a chain of fused multiply-adds, as in plain loops and in the interpreter."""
-    tile = mmt4d_tile("float32", target="llvm -mcpu=haswell")
+    tile = mmt4d_tile("float32", target=HASWELL)
     a, b, c = packed_product(3, 2, 700, tile)
     s = te.create_schedule(c.op)
     s[c].parallel(c.op.axis[0])
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal([int(n) for n in t.shape]).astype("float32") for t in (a, b))
-    loops = texloom.build(s, [a, b, c], "llvm -mcpu=haswell")
-    kernels = texloom.build(
-        tiled.schedule_mmt4d(c, "llvm -mcpu=haswell"), [a, b, c], "llvm -mcpu=haswell"
-    )
+    loops = texloom.build(s, [a, b, c], HASWELL)
+    kernels = texloom.build(tiled.schedule_mmt4d(c, HASWELL), [a, b, c], HASWELL)
     assert "call_extern" in str(kernels) and "call_extern" not in str(loops)
     assert (computed(kernels, x, y) == computed(loops, x, y)).all()
 
@@ -179,8 +190,6 @@ def test_other_targets_compute_loops(run):
 
 
 # -- The choice of a tile
-
-HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
 
 
 @needs_llvm
@@ -359,3 +368,54 @@ def test_object_has_the_tile_once(tmp_path):
     code = disassembled(tmp_path, f.kernels[0].binary)
     assert len(re.findall("vfmadd...ps", code)) == 2 * 12
     assert not CALL.findall(code)
+
+
+@needs_llvm
+@pytest.mark.parametrize("features", ["neon", "dotprod", "i8mm", "bf16", "fullfp16,fp16fml", "sve"])
+@pytest.mark.nightly
+def test_kernels_for_aarch64_under_qemu(tmp_path, features):
+    """Products for another architecture compute the same."""
+    compiler, qemu = (
+        shutil.which(name) or pytest.skip(f"{name} is not installed: ./dev aarch64")
+        for name in ("aarch64-linux-gnu-gcc", "qemu-aarch64")
+    )
+    attributes = ",".join(f"+{each}" for each in features.split(","))
+    target = f"llvm -mtriple=aarch64-linux-gnu -mattr={attributes}"
+    for types in TYPES:
+        preferred = mmt4d_tile(*types, target=target)
+        if features != "neon" and preferred.kernel.endswith("_neon"):
+            continue
+        a, b, c = packed_product(3, 2, 70, preferred, *types)
+        f = texloom.build(tiled.schedule_mmt4d(c, target), [a, b, c], target)
+        assert f"call_extern({preferred.kernel}" in str(f)
+        (tmp_path / "kernels.so").write_bytes(f.kernels[0].binary)
+        x, y = (
+            integers(*map(int, each.shape), dtype=in_memory(dtype))
+            for each, dtype in zip((a, b), types, strict=True)
+        )
+        given = [
+            (each.view("uint32") >> 16).astype("uint16") if types[0] == "bfloat16" else each
+            for each in (x, y)
+        ]
+        size = 3 * 2 * preferred.m0 * preferred.n0 * np.dtype(c.dtype).itemsize
+        sizes = zip(("LEFT", "RIGHT", "SUMS"), (*(g.nbytes for g in given), size), strict=True)
+        command = [compiler, "-O1", *(f"-D{name}={n}" for name, n in sizes)]
+        command += [f"-DKERNEL={f.kernels[0].name}", f"-DBLOCKS={f.kernels[0].grid[0]}"]
+        command += [
+            Path(__file__).parent / "run_kernel.c",
+            "kernels.so",
+            "-Wl,-rpath,.",
+            "-o",
+            "run",
+        ]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        done = subprocess.run(
+            [qemu, "-L", "/usr/aarch64-linux-gnu", "-cpu", "max", "run"],
+            cwd=tmp_path,
+            input=b"".join(g.tobytes() for g in given),
+            stdout=subprocess.PIPE,
+            check=True,
+        )
+        result = np.frombuffer(done.stdout, c.dtype).reshape([int(n) for n in c.shape])
+        expected = as_matrix(x).astype("float64") @ as_matrix(y).T.astype("float64")
+        assert (as_matrix(result) == expected).all()

@@ -34,8 +34,10 @@ _NARROW_PANEL_BYTES = 16 << 10
 _LEFT_BYTES = 352 << 10
 # The sums of a block pass the second level once for each panel of steps.
 _SUMS_BYTES = 256 << 10
-# Tiles that are unpacked at once are on the stack.
+# Tiles that are unpacked at once are on the stack or, if they take longer to compute, in memory
+# that is allocated for several blocks; targets allow 256 KiB.
 _STACK_BYTES = 56 << 10
+_LOCAL_BYTES = 240 << 10
 # Fewer blocks than this leave threads idle at the end.
 _BLOCKS = 16
 _LANES = 16
@@ -82,12 +84,26 @@ def blocks_of(
     k1: int,
     tile: Mmt4dTile,
     item: int,
+    *,
     batch: int = 1,
-    sums_bytes: int = _SUMS_BYTES,
+    is_local: bool = False,
 ) -> Blocks:
-    """Return the blocks of products, `batch` of them, whose elements have `item` bytes."""
+    """Return the blocks of products.
+
+    Parameters
+    ----------
+    item : int
+        The bytes of an element of the left side.
+    batch : int
+        The number of products.
+    is_local : bool
+        Whether the sums of a block are local to its thread.
+    """
     panel = _NARROW_PANEL_BYTES if item < 4 else _PANEL_BYTES
     steps = _steps(k1, panel // (tile.n0 * tile.k0 * item))
+    sums_bytes = _SUMS_BYTES
+    if is_local:
+        sums_bytes = _STACK_BYTES if steps == k1 else _LOCAL_BYTES
     of_tile = tile.m0 * tile.n0 * (8 if item == 8 else 4)
     m = _block(m1, min(_LEFT_BYTES // (steps * tile.m0 * tile.k0 * item), sums_bytes // of_tile))
     n = _block(n1, max(1, sums_bytes // (m * of_tile)))
@@ -132,11 +148,17 @@ def _remark(sums: Tensor, tile: Mmt4dTile | None, target: TargetValue) -> None:
     )
 
 
-def _blocks(sums: Tensor, tile: Mmt4dTile, sums_bytes: int) -> Blocks:
+def _blocks(sums: Tensor, tile: Mmt4dTile, *, is_local: bool) -> Blocks:
     *batch, m1, n1 = _constant(sums.shape[:-2])
     left = sums.op.input_tensors[0]
     return blocks_of(
-        m1, n1, plain(left.shape[-3]), tile, _BYTES[left.dtype], prod(batch), sums_bytes
+        m1,
+        n1,
+        plain(left.shape[-3]),
+        tile,
+        _BYTES[left.dtype],
+        batch=prod(batch),
+        is_local=is_local,
     )
 
 
@@ -157,7 +179,7 @@ def _tensorize(s: Schedule, sums: Tensor, tile: Mmt4dTile, blocks: Blocks) -> No
 
 def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile) -> None:
     """Compute blocks of packed sums in parallel."""
-    blocks = _blocks(sums, tile, _SUMS_BYTES)
+    blocks = _blocks(sums, tile, is_local=False)
     *batch, m1, n1, m0, n0 = s[sums].op.axis
     m_outer, m_inner = s[sums].split(m1, factor=blocks.m)
     n_outer, n_inner = s[sums].split(n1, factor=blocks.n)
@@ -168,7 +190,7 @@ def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile) -> None:
 
 def _schedule_unpacked(s: Schedule, matrix: Tensor, sums: Tensor, tile: Mmt4dTile) -> None:
     """Compute blocks of a matrix in parallel, each from tiles that no other thread sees."""
-    blocks = _blocks(sums, tile, _STACK_BYTES)
+    blocks = _blocks(sums, tile, is_local=True)
     *batch, row, column = s[matrix].op.axis
     row_outer, row_inner = s[matrix].split(row, factor=blocks.m * tile.m0)
     column_outer, column_inner = s[matrix].split(column, factor=blocks.n * tile.n0)
