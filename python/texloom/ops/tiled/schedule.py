@@ -27,17 +27,13 @@ _BYTES = {
 
 # What a block of a product may keep in the caches of its core, in bytes: a panel of the right side
 # in the first level beside one of the left side, and panels of the left side in the second level.
-# The steps of a panel have to be worth the reads and writes of the sums; narrow elements take more
-# steps for their bytes. Found by measuring products of 1024 and 2048 on Zen 3.
-_PANEL_BYTES = 8 << 10
-_NARROW_PANEL_BYTES = 16 << 10
+_PANEL_BYTES = 16 << 10
 _LEFT_BYTES = 352 << 10
-# The sums of a block pass the second level once for each panel of steps.
-_SUMS_BYTES = 256 << 10
-# Tiles that are unpacked at once are on the stack or, if they take longer to compute, in memory
-# that is allocated for several blocks; targets allow 256 KiB.
+# The sums of a block are read again for each panel of steps. Sums that are unpacked at once are
+# local to a thread: on the stack if a panel has all steps, otherwise in memory that is allocated
+# for several blocks, of which targets allow 256 KiB.
+_SUMS_BYTES = 240 << 10
 _STACK_BYTES = 56 << 10
-_LOCAL_BYTES = 240 << 10
 # Fewer blocks than this leave threads idle at the end.
 _BLOCKS = 16
 _LANES = 16
@@ -73,7 +69,9 @@ def _block(extent: int, most: int) -> int:
 
 
 def _steps(extent: int, most: int) -> int:
-    """Return the steps of a call, which divide the extent; all if no divisor is large enough."""
+    """Return the steps of a call, which divide the extent; all if they are few, or it is prime."""
+    if extent <= 2 * most:
+        return extent
     best = next(each for each in _divisors(extent) if each <= max(1, most))
     return best if 3 * best >= most else extent
 
@@ -99,11 +97,8 @@ def blocks_of(
     is_local : bool
         Whether the sums of a block are local to its thread.
     """
-    panel = _NARROW_PANEL_BYTES if item < 4 else _PANEL_BYTES
-    steps = _steps(k1, panel // (tile.n0 * tile.k0 * item))
-    sums_bytes = _SUMS_BYTES
-    if is_local:
-        sums_bytes = _STACK_BYTES if steps == k1 else _LOCAL_BYTES
+    steps = _steps(k1, _PANEL_BYTES // (tile.n0 * tile.k0 * item))
+    sums_bytes = _STACK_BYTES if is_local and steps == k1 else _SUMS_BYTES
     of_tile = tile.m0 * tile.n0 * (8 if item == 8 else 4)
     m = _block(m1, min(_LEFT_BYTES // (steps * tile.m0 * tile.k0 * item), sums_bytes // of_tile))
     n = _block(n1, max(1, sums_bytes // (m * of_tile)))
