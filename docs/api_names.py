@@ -265,6 +265,7 @@ INTERNAL_PACKAGES = (
     "texloom.ops.schedules.",
     "texloom.ops.signal.",
     "texloom.ops.sorting.",
+    "texloom.ops.tiled.",
 )
 
 # Classes of the compiled module that no public function takes or returns.
