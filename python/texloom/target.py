@@ -374,8 +374,10 @@ def mmt4d_tile(
     Raises
     ------
     TVMError
-        As :func:`mmt4d_tiles`.
+        As :func:`mmt4d_tiles`; TL2040 if there are no rows.
     """
+    if rows is not None and rows < 1:
+        refuse("BadArgument", f"mmt4d_tile: rows is {rows}", "give the rows of the left side")
     tiles = mmt4d_tiles(left, right, target)
     best = tiles[-1]
     family = [tile for tile in tiles if (tile.n0, tile.k0) == (best.n0, best.k0)]

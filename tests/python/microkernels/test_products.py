@@ -306,6 +306,26 @@ def test_shapes_that_do_not_match():
     a, b = te.placeholder((2, 3, 4, 1)), te.placeholder((2, 5, 8, 1))
     with pytest.raises(ValueError, match=r"do not match: the left side is \[..., M1, K1, M0, K0\]"):
         tiled.mmt4d(a, b)
+    with pytest.raises(ValueError, match="the left side is float32, the right side int8"):
+        tiled.mmt4d(a, te.placeholder((2, 3, 8, 1), "int8"))
+    matrix = te.placeholder((4, 4))
+    with pytest.raises(ValueError, match="are not both of packed matrices"):
+        tiled.mmt4d(a, matrix)
+    with pytest.raises(ValueError, match="not one of tiles"):
+        tiled.unpack(matrix, 4, 4)
+    with pytest.raises(ValueError, match="have 8 rows, not 9"):
+        tiled.unpack(a, 9, 3)
+    with pytest.raises(ValueError, match="is not one of matrices"):
+        tiled.pack(te.placeholder((4,)), 1, 1)
+    with pytest.raises(ValueError, match="tiles 0 x 1 have no elements"):
+        tiled.pack(matrix, 0, 1)
+
+
+def test_tiles_that_there_are_not():
+    with pytest.raises(texloom.TVMError, match="TL2040.*rows is 0"):
+        mmt4d_tile("float32", rows=0, target="opencl")
+    with pytest.raises(ValueError, match="has no micro-kernel"):
+        tiled.mmt4d_intrinsic(mmt4d_tile("float32", target="opencl"), 8)
 
 
 # -- Objects

@@ -49,7 +49,16 @@ def pack(
     Tensor
         ``[..., ceil(R / rows), ceil(C / columns), rows, columns]``; columns outside of the matrix
         are 0.
+
+    Raises
+    ------
+    ValueError
+        For tensors that are not of matrices, and for tiles without elements.
     """
+    if len(x.shape) < 2:
+        raise ValueError(f"shape {x.shape} is not one of matrices: [..., R, C]")
+    if rows < 1 or columns < 1:
+        raise ValueError(f"tiles {rows} x {columns} have no elements: use those of mmt4d_tile")
     *batch, first, second = x.shape
     extents = (second, first) if transposed else (first, second)
     tile = (rows, columns)
@@ -94,8 +103,17 @@ def mmt4d(left: Tensor, right: Tensor) -> Tensor:
     Raises
     ------
     ValueError
-        For shapes that do not match.
+        For shapes and types that do not match.
     """
+    if len(left.shape) < 4 or len(right.shape) < 4:
+        raise ValueError(
+            f"shapes {left.shape}, {right.shape} are not both of packed matrices: pack them first"
+        )
+    if right.dtype != left.dtype and (left.dtype, right.dtype) != ("uint8", "int8"):
+        raise ValueError(
+            f"the left side is {left.dtype}, the right side {right.dtype}: give both one type, or "
+            "uint8 and int8"
+        )
     *batch, m1, k1, m0, k0 = left.shape
     *right_batch, n1, right_k1, n0, right_k0 = right.shape
     shared = list(map(plain, (k1, k0))) == list(map(plain, (right_k1, right_k0)))
@@ -120,8 +138,22 @@ def unpack(tiles: Tensor, rows: int, columns: int) -> Tensor:
     """Return the matrices ``[..., rows, columns]`` of tiles ``[..., R1, C1, R0, C0]``.
 
     The inverse of :func:`pack`: what the tiles have outside of the matrix is left out.
+
+    Raises
+    ------
+    ValueError
+        If the tiles have fewer rows or columns.
     """
-    *batch, _, _, height, width = tiles.shape
+    if len(tiles.shape) < 4:
+        raise ValueError(f"shape {tiles.shape} is not one of tiles: [..., R1, C1, R0, C0]")
+    *batch, row_tiles, column_tiles, height, width = tiles.shape
+    for wanted, count, part, kind in (
+        (rows, row_tiles, height, "rows"),
+        (columns, column_tiles, width, "columns"),
+    ):
+        most = plain(count * part)
+        if isinstance(most, int) and isinstance(plain(wanted), int) and plain(wanted) > most:
+            raise ValueError(f"tiles of shape {tiles.shape} have {most} {kind}, not {wanted}")
 
     def element(*i: Any) -> Any:
         *outer, row, column = i

@@ -30,7 +30,14 @@ def mmt4d_intrinsic(
         The extent of k1 inside of the tensorized loop.
     left, right : str
         The types of the two sides; the right side's is the left side's by default.
+
+    Raises
+    ------
+    ValueError
+        If the tile has no micro-kernel, as those for other targets than llvm.
     """
+    if tile.kernel is None:
+        raise ValueError(f"{tile} has no micro-kernel: take a tile of mmt4d_tile for llvm")
     dtype = mmt4d_dtype(left)
     a = te.placeholder((steps, tile.m0, tile.k0), left, name="left")
     b = te.placeholder((steps, tile.n0, tile.k0), right or left, name="right")
