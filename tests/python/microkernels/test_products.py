@@ -14,6 +14,7 @@ import texloom
 from texloom import te, tir
 from texloom.ops import tiled
 from texloom.target import Mmt4dTile, mmt4d_tile, mmt4d_tiles
+from texloom_bench import cpu
 
 TYPES = [
     ("float32", "float32"),
@@ -439,3 +440,12 @@ def test_kernels_for_aarch64_under_qemu(tmp_path, features):
         result = np.frombuffer(done.stdout, c.dtype).reshape([int(n) for n in c.shape])
         expected = as_matrix(x).astype("float64") @ as_matrix(y).T.astype("float64")
         assert (as_matrix(result) == expected).all()
+
+
+@needs_llvm
+def test_benchmark_measures_right_results():
+    """Odd extents; oneDNN is an arm where it is installed."""
+    small = cpu.Product(7, 20, 33, "int8", "int8")
+    row = cpu.measure(small, rounds=1)
+    assert row["right"] and {"packed", "rows"} <= set(row["seconds"])
+    assert row["kernel"] == mmt4d_tile("int8", rows=7, target=NATIVE).kernel
