@@ -37,7 +37,7 @@ llvm::StringRef target_of(llvm::StringRef name) {
 }
 
 std::unique_ptr<llvm::Module> parsed(const Bitcode& bitcode, const llvm::Module& like) {
-  auto module = llvm::parseBitcodeFile(
+  auto module = llvm::getLazyBitcodeModule(
       llvm::MemoryBufferRef({bitcode.begin, static_cast<size_t>(bitcode.end - bitcode.begin)},
                             bitcode.target),
       like.getContext());
