@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "apps/command_line/command_line.h"
 #include "compile/compile.h"
+#include "compile/native/static_kernels.h"
 #include "compile/package.h"
 #include "ir/text/lexer.h"
 #include "runtime/executor/load_graph.h"
@@ -35,6 +37,8 @@ the runtime loads. FILE is - for standard input.
                    makes a package for all of them: a device gets the first that it can run
   -o FILE          write to this file, a package if its name ends in .tlp; by default, and for -,
                    write the source to standard output
+  --emit=object,header  for a target llvm: write an object file, which -o FILE.o names, that a
+                   program links, and a C header and the package beside it (docs/llvm.md)
   --checked        make kernels test their indices; only for a program at stage te
   --verify-each    check the rules of the IR after each pass, not only after the last
   --help           print this, and stop
@@ -45,7 +49,7 @@ exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texl
 struct Options {
   std::string input, output = "-";
   std::vector<std::string> targets;
-  bool checked = false, verify_each = false, help = false;
+  bool checked = false, verify_each = false, help = false, emits_object = false;
 };
 
 Options parse_options(const std::vector<std::string>& arguments) {
@@ -57,6 +61,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.help = true;
     } else if (argument == "--checked") {
       options.checked = true;
+    } else if (argument == "--emit=object,header") {
+      options.emits_object = true;
     } else if (argument == "--verify-each") {
       options.verify_each = true;
     } else if (argument.starts_with(kTarget)) {
@@ -106,6 +112,25 @@ std::string listing(const compile::CompiledModule& module) {
   return text;
 }
 
+void throw_if_not_written(const Status& status) {
+  if (status.code() == StatusCode::Unavailable) throw UsageError{status.message()};
+  if (!status.ok()) compile::refuse_module_file(status.message(), {});
+}
+
+// Writes the object file, the header and the package.
+void write_object(const compile::CompiledModule& module, const std::string& file,
+                  std::ostream& out) {
+  const std::filesystem::path path(file);
+  const compile::StaticKernels made = compile::static_kernels(
+      compile::package_of(module, {}), compile::objects_of(module), path.stem().string(), {});
+  const auto beside = [&](const char* suffix) {
+    return std::filesystem::path(path).replace_extension(suffix).string();
+  };
+  write_text(file, made.object, out);
+  write_text(beside(".h"), made.header, out);
+  throw_if_not_written(runtime::write_package(made.package, beside(".tlp")));
+}
+
 bool is_package(const std::string& file) { return file.ends_with(".tlp"); }
 
 void write_package(const std::vector<compile::CompiledModule>& modules, const std::string& file,
@@ -124,19 +149,21 @@ void write_package(const std::vector<compile::CompiledModule>& modules, const st
                    {}})
         << "\n";
   }
-  const Status status = runtime::write_package(package, file);
-  if (status.code() == StatusCode::Unavailable) throw UsageError{status.message()};
-  if (!status.ok()) compile::refuse_module_file(status.message(), {});
+  throw_if_not_written(runtime::write_package(package, file));
 }
 
 void compile_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
   if (options.targets.size() > 1 && !is_package(options.output))
     throw UsageError{"only a package is for several targets: -o FILE.tlp"};
+  if (options.emits_object != options.output.ends_with(".o"))
+    throw UsageError{"--emit=object,header writes an object file, and nothing else: -o FILE.o"};
   const std::vector<compile::CompiledModule> modules = compiled(options, in);
   for (const compile::CompiledModule& module : modules) {
     for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
   }
-  if (is_package(options.output)) {
+  if (options.emits_object) {
+    write_object(modules.front(), options.output, out);
+  } else if (is_package(options.output)) {
     write_package(modules, options.output, err);
   } else {
     write_text(options.output, listing(modules.front()), out);

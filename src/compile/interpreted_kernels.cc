@@ -258,8 +258,9 @@ void add_interpreted_code(const CompiledModule& module, runtime::LaunchPlan& pla
   for (size_t i = 0; i < module.kernels.size(); ++i) {
     const codegen::CompiledCode& code = *module.kernels[i].code;
     if (code.entries.front().kernel != i) continue;  // the code was added for an earlier kernel
-    plan.modules[plan.kernels[i].module].codes.push_back(
-        {.format = KernelFormat::Ir, .code = text_of(module, code, locations)});
+    std::vector<hal::KernelCode>& codes = plan.modules[plan.kernels[i].module].codes;
+    if (traits_of(codes.front().format).is_native) continue;
+    codes.push_back({.format = KernelFormat::Ir, .code = text_of(module, code, locations)});
   }
 }
 

@@ -29,6 +29,7 @@ std::shared_ptr<const hal::host::KernelLoader> make_interpreter_loader(
 
 // Adds code in KernelFormat::Ir to each module of the launch plan, after the module's other code:
 // drivers of devices use the code that comes first, and the driver `host` uses the added code.
+// Modules with native code, which `host` runs, stay as they are.
 // Code without locations does not reveal the user's file names: reports name lines of its own text
 // instead of the user's lines.
 enum class CodeLocations : uint8_t { Keep, LeaveOut };

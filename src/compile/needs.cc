@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "codegen/backend.h"
+#include "compile/native/native_code.h"
 #include "ir/visit.h"
 #include "support/diagnostic.h"
 
@@ -69,6 +70,8 @@ VariantNeeds needs_of(const runtime::LaunchPlan& plan,
     for (const Kernel& kernel : module->program.kernels)
       needs.require(kLocalBytes, shared_bytes(kernel));
   }
+  const VariantNeeds processor = processor_needs(plan);
+  for (const auto& [name, least] : processor.all()) needs.require(name, least);
   for (const runtime::KernelSpec& kernel : plan.kernels) {
     const auto& [x, y, z] = kernel.entry.workgroup_size;
     needs.require(kMaxWorkGroupSize, uint64_t{x} * y * z);

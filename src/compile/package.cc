@@ -14,6 +14,7 @@
 #include "compile/array_accesses.h"
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
+#include "compile/native/native_code.h"
 #include "compile/needs.h"
 #include "ir/text/parse.h"
 #include "ir/text/parse_layout.h"
@@ -221,6 +222,7 @@ runtime::Package package_of(const CompiledModule& module, const SourceLocation& 
   variant.nodes.assign(variant.plan.steps.size(), 0U);
   variant.program = to_string(module.program);
   add_interpreted_code(reread(module, variant.program), variant.plan, CodeLocations::LeaveOut);
+  link_native_code(variant.plan);
   package.symbols = variant.plan.symbols;
   add_tensors(module, package, variant);
   package.nodes = {{package.name, package.name, package.inputs, package.outputs}};
@@ -249,8 +251,10 @@ CompiledModule module_of(const runtime::Package& package, size_t number, const s
         fmt::format("the kernels or the arguments in {} do not match its program", file), where);
   }
   if (std::ranges::any_of(plan.modules, [](const auto& each) { return each.codes.empty(); })) {
-    refuse_module_file(fmt::format("{} has only native code, which is not loaded from files", file),
-                       where);
+    fail(where, Code::BadPackage,
+         "load it with native=True if you trust the file: native code runs with the rights of this "
+         "process",
+         "'{}' in {} has only native code, which is refused", package.name, file);
   }
   load_arrays(package, variant, module, where);
   const std::vector<std::shared_ptr<const codegen::CompiledCode>> codes = loaded_codes(plan);

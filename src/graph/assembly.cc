@@ -8,6 +8,7 @@
 
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
+#include "compile/native/native_code.h"
 #include "graph/copies.h"
 #include "graph/image_use.h"
 #include "runtime/plan/concatenate.h"
@@ -63,6 +64,7 @@ class Assembler {
     std::vector<std::size_t> plan_of_step;
     auto plan = runtime::concatenate(std::move(tensors_), parts, &plan_of_step);
     TL_CHECK(plan.ok(), plan.status().message());
+    result_.objects = compile::link_native_code(*plan);
     if (const Status status = runtime::validate(*plan); !status.ok())
       fail({}, Code::GraphTooLarge, "compile the graph in parts", "the graph '{}' cannot run: {}",
            graph_.name, status.message());

@@ -24,6 +24,7 @@ struct Assembly {
   std::vector<std::optional<runtime::TensorRef>> refs;  // indexed by tensor
   std::vector<std::size_t> storages;  // indexed by tensor: the storage in which `refs` has it
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // the constants of the plan
+  std::vector<std::string> objects;  // the object files that the plan's native code was linked of
 };
 
 // `interpreted` as in GraphOptions. Fails like CallSites::sites(), and with BadGraph for a constant

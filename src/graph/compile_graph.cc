@@ -237,6 +237,7 @@ CompiledGraph compile_graph(const Graph& given, const GraphOptions& options,
   add_memory(assembly.plan, compiled.summary);
   compiled.package = package_of(graph, decision.offers, assembly, sites);
   compiled.values = std::move(assembly.values);
+  compiled.objects = std::move(assembly.objects);
   compiled.scopes = scope_choice(graph, std::move(decision));
   return compiled;
 }

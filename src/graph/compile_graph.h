@@ -110,6 +110,8 @@ struct ScopeChoice {
 struct CompiledGraph {
   runtime::Package package;  // has one variant; the bytes of constants are in `values`
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;
+  std::vector<std::string>
+      objects;  // the object files of native code (compile/native/static_kernels.h)
   GraphSummary summary;
   ScopeChoice scopes;
 };

@@ -21,7 +21,7 @@ namespace {
 // Paths are in the file system's encoding.
 std::size_t add_metallibs(const py::bytes& path, const py::bytes& output,
                           const py::function& compiler) {
-  const auto file = open_package(path);
+  const auto file = open_package(path, NativeKernels::Take);  // nothing runs
   using Metallibs = std::vector<std::string>;
   const auto compiled = [&](std::span<const runtime::MetalSource> sources) -> Result<Metallibs> {
     std::vector<std::tuple<std::string, std::vector<std::string>, bool>> given;

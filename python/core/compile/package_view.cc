@@ -304,7 +304,7 @@ py::dict package_view(const Package& package, const std::string& writer) {
 }
 
 py::list view_packages(const py::bytes& path) {
-  const auto opened = open_package(path);
+  const auto opened = open_package(path, NativeKernels::Take);  // nothing runs
   return shown(opened->packages(),
                [&](const Package& package) { return package_view(package, opened->writer()); });
 }
@@ -313,7 +313,7 @@ py::list view_packages(const py::bytes& path) {
 // determines the commit policy (runtime/commit/policy.h); None stands for the default policy.
 py::list list_invocations(const py::bytes& path, std::size_t package, std::size_t variant,
                           const py::object& device, bool wait_each) {
-  const auto opened = open_package(path);
+  const auto opened = open_package(path, NativeKernels::Take);  // nothing runs
   runtime::CommitPolicy policy;
   if (!device.is_none())
     policy = runtime::commit_policy_for(open_device(device.cast<PyDevice>())->info());

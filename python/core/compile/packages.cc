@@ -45,10 +45,19 @@ void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
   throw_if_not_written(runtime::write_packages(packages, std::string(path)));
 }
 
+std::pair<py::bytes, std::string> save_object(const PyFunction& function, const std::string& name,
+                                              const py::bytes& path) {
+  return write_static(
+      compile::static_kernels(compile::package_of(function.module, user_location()),
+                              compile::objects_of(function.module), name, user_location()),
+      path);
+}
+
 std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path,
-                                                        const std::optional<PyDevice>& device) {
+                                                        const std::optional<PyDevice>& device,
+                                                        bool native) {
   const std::string file(path);
-  const auto opened = open_package(file);
+  const auto opened = open_package(file, native ? NativeKernels::Take : NativeKernels::Refuse);
   std::vector<std::shared_ptr<PyFunction>> functions;
   for (const runtime::Package& package : opened->packages())
     functions.push_back(std::make_shared<PyFunction>(
@@ -58,13 +67,22 @@ std::vector<std::shared_ptr<PyFunction>> load_functions(const py::bytes& path,
 
 }  // namespace
 
-std::shared_ptr<const runtime::PackageFile> open_package(const std::string& path) {
-  auto opened = runtime::PackageFile::open(path);
+std::shared_ptr<const runtime::PackageFile> open_package(const std::string& path,
+                                                         NativeKernels native) {
+  auto opened = runtime::PackageFile::open(
+      path, {.kernels = {.takes_native = native == NativeKernels::Take}});
   if (opened.ok()) return *std::move(opened);
-  const std::string& problem = opened.status().message();
+  const auto [problem, help] = parted_help(opened.status().message());
+  if (!help.empty()) fail(user_location(), Code::BadPackage, help, "{}", problem);
   if (opened.status().code() == StatusCode::Unavailable)
     fail(user_location(), Code::FileError, "name another file", "{}", problem);
   compile::refuse_module_file(problem, user_location());
+}
+
+std::pair<py::bytes, std::string> write_static(const compile::StaticKernels& kernels,
+                                               const std::string& path) {
+  throw_if_not_written(runtime::write_package(kernels.package, path));
+  return {py::bytes(kernels.object), kernels.header};
 }
 
 void throw_if_not_written(const Status& status) {
@@ -77,6 +95,7 @@ void throw_if_not_written(const Status& status) {
 
 void bind_packages(py::module_& m) {
   m.def("write_functions", write_functions);
+  m.def("save_object", save_object);
   m.def("load_functions", load_functions);
   m.def("refuse_output_file", refuse_output_file);
 }

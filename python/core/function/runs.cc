@@ -7,6 +7,7 @@
 #include "compile/bad_indices.h"
 #include "compile/interpreted_kernels.h"
 #include "compile/launch_plan.h"
+#include "compile/native/native_code.h"
 #include "compile/needs.h"
 #include "core/function/scalar_arguments.h"
 #include "core/runtime/arrays.h"
@@ -51,6 +52,7 @@ using SharedProgram = std::shared_ptr<runtime::DeviceProgram>;
 runtime::LaunchPlan plan_for(const compile::CompiledModule& module, const PyDevice& device) {
   runtime::LaunchPlan plan = compile::make_launch_plan(module);
   if (device.driver == "host") compile::add_interpreted_code(module, plan);
+  compile::link_native_code(plan);
   return plan;
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "compile/native/static_kernels.h"
 #include "core/compile/packages.h"
 #include "core/graph/builder.h"
 #include "core/graph/computation.h"
@@ -96,10 +97,11 @@ double time(PyRunnableGraph& graph, const PyDevice& device, int times) {
 
 // Loads the package `name` of the file, or the first package if the name is empty.
 std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& name,
-                                    const py::list& operators, bool waits_around_calls) {
+                                    const py::list& operators, bool waits_around_calls,
+                                    bool native) {
   auto graph = std::make_shared<PyStoredGraph>();
   graph->waits_around_calls = waits_around_calls;
-  graph->file = open_package(path);
+  graph->file = open_package(path, native ? NativeKernels::Take : NativeKernels::Refuse);
   const auto packages = graph->file->packages();
   while (!name.empty() && graph->number < packages.size() && packages[graph->number].name != name)
     ++graph->number;
@@ -112,6 +114,18 @@ std::shared_ptr<PyStoredGraph> load(const py::bytes& path, const std::string& na
   }
   for (const py::handle& op : operators) throw_if_error(graph->operators.add(operator_of(op)));
   return graph;
+}
+
+// The graph's package with further metadata.
+runtime::Package described(const PyCompiledGraph& graph,
+                           const std::map<std::string, std::string>& metadata) {
+  runtime::Package package = graph.compiled.package;
+  for (const auto& [name, text] : metadata) {
+    if (std::ranges::find(package.metadata, name, &runtime::Attribute::name) ==
+        package.metadata.end())
+      package.metadata.push_back({name, text});
+  }
+  return package;
 }
 
 // (name, dtype, shape) of each input or output.
@@ -159,18 +173,13 @@ void bind_graphs(py::module_& m) {
            [](const PyCompiledGraph& g, const py::bytes& path,
               const std::map<std::string, std::string>& metadata,
               const std::vector<std::shared_ptr<PyCompiledGraph>>& others) {
-             runtime::Package package = g.compiled.package;
+             runtime::Package package = described(g, metadata);
              for (const auto& other : others) {
                const Status added = runtime::add_variants(package, other->compiled.package);
                if (!added.ok())
                  fail(user_location(), Code::BadGraph,
                       "compile all variants from one model with the same options", "{}",
                       added.message());
-             }
-             for (const auto& [name, text] : metadata) {
-               if (std::ranges::find(package.metadata, name, &runtime::Attribute::name) ==
-                   package.metadata.end())
-                 package.metadata.push_back({name, text});
              }
              for (const std::string& problem : runtime::shadowed_variants(package)) {
                warn({Severity::Warning,
@@ -181,6 +190,13 @@ void bind_graphs(py::module_& m) {
                      {}});
              }
              throw_if_not_written(runtime::write_package(package, std::string(path)));
+           })
+      .def("save_object",
+           [](const PyCompiledGraph& g, const std::string& name, const py::bytes& path,
+              const std::map<std::string, std::string>& metadata) {
+             return write_static(compile::static_kernels(described(g, metadata), g.compiled.objects,
+                                                         name, user_location()),
+                                 path);
            })
       .def("annotate",
            [](PyCompiledGraph& g, const py::dict& metadata) {

@@ -17,7 +17,6 @@
 #include "core/runtime/released_lock.h"
 #include "core/runtime/wait_notice.h"
 #include "runtime/drivers/all/drivers.h"
-#include "runtime/drivers/host/native_objects.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/driver_registry.h"
 #include "support/check.h"
@@ -32,10 +31,9 @@ namespace {
 // implementations tear themselves down at exit, in an unknown order.
 struct OpenDevices {
   OpenDevices() {
-    const Status added = hal::add_drivers(
-        drivers,
-        {.binary_cache = [this] { return cache_of_drivers(); },
-         .loaders = {hal::host::make_native_loader(), compile::make_interpreter_loader()}});
+    const Status added =
+        hal::add_drivers(drivers, {.binary_cache = [this] { return cache_of_drivers(); },
+                                   .loaders = {compile::make_interpreter_loader()}});
     TL_CHECK(added.ok());
   }
 

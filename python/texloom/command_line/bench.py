@@ -28,6 +28,7 @@ from .inputs import (
 from .kernel_times import kernel_facts, kernel_rows, start_profile
 from .model_arguments import (
     add_compile_arguments,
+    add_native_argument,
     choose_device,
     compile_model,
     is_package,
@@ -70,6 +71,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_input_arguments(parser)
     add_compile_arguments(parser)
+    add_native_argument(parser)
     parser.add_argument("--json", action="store_true", help="write the times as JSON")
     options = parser.parse_args(arguments)
     if options.rounds < 1:
@@ -82,11 +84,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 def _loaded(options: argparse.Namespace) -> RunnableGraph:
     if is_package(options.model):
         refuse_compile_options(options.model, options, taken=["shape"])
-        return load_package(options.model)
+        return load_package(options.model, native=options.native)
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "model.tlp"
         compile_model(options.model, options, Progress("bench")).save(package)
-        return load_package(package)  # keeps the file open: the folder may be deleted
+        return load_package(package, native=True)  # keeps the file open: the folder may be deleted
 
 
 def _onnx_file(options: argparse.Namespace) -> Path:

@@ -51,6 +51,15 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="also compile the kernels for Metal by Apple's tools, so that programs need not: the "
         "package has a metallib beside each source (needs xcrun, of Xcode)",
     )
+    parser.add_argument(
+        "--emit",
+        choices=("package", "object,header"),
+        default="package",
+        metavar="WHAT",
+        help="object,header: for --target llvm, an object file (-o FILE.o) that a program links, "
+        "so that it loads no code when it runs, with a C header and the package beside it "
+        "(default: package)",
+    )
     parser.add_argument("--json", action="store_true", help="write what was decided as JSON")
     parser.set_defaults(targets=[])
     return parser.parse_args(arguments)
@@ -75,7 +84,7 @@ def _compile(options: argparse.Namespace) -> int:
             f"{options.model} is a package already",
             f"run it with `texloom run {options.model}`, or give an .onnx file",
         )
-    output = options.output or Path(options.model.with_suffix(".tlp").name)
+    output = _output(options)
     refuse_missing_folder(output)
     refuse_overwriting(output, options.model)
     twice = [t for i, t in enumerate(options.targets) if t in options.targets[:i]]
@@ -133,6 +142,19 @@ def _compile(options: argparse.Namespace) -> int:
             "for every OpenCL device, but suits processors: --target opencl:0 is for the first one"
         )
     return 0
+
+
+def _output(options: argparse.Namespace) -> Path:
+    """Return the file that is written: an object file, or a package."""
+    suffix = ".o" if options.emit == "object,header" else ".tlp"
+    output: Path = options.output or Path(options.model.with_suffix(suffix).name)
+    if (output.suffix == ".o") != (suffix == ".o"):
+        refuse(
+            "BadOption",
+            f"--emit={options.emit} does not write {output}",
+            "write --emit=object,header and -o FILE.o, or leave out both",
+        )
+    return output
 
 
 def _refuse_other_than_metal(options: argparse.Namespace) -> None:

@@ -47,7 +47,7 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
 
     A command that also runs the model (`runs`) gets the option ``--device``, too.
     """
-    parser.set_defaults(runs=runs, device=None)
+    parser.set_defaults(runs=runs, device=None, native=False)
     if runs:
         parser.add_argument(
             "--device",
@@ -115,6 +115,16 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         metavar="NUMBER|NAME",
         help="the seed of nodes that draw random numbers: a number, or the name of an input that "
         "the model gets for it, an int64 scalar (default: 0)",
+    )
+
+
+def add_native_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the option with which a command takes native code from a package."""
+    parser.add_argument(
+        "--native",
+        action="store_true",
+        help="take native code from a package; it runs with all your rights, so only for files "
+        "that you trust",
     )
 
 
@@ -203,7 +213,7 @@ def choose_device(options: argparse.Namespace) -> None:
 def _first(options: argparse.Namespace) -> str:
     """Return the first device of the kind for which the package or the target is."""
     if is_package(options.model):
-        return f"{load_package(options.model).default_device.driver}:0"
+        return f"{load_package(options.model, native=options.native).default_device.driver}:0"
     return f"{_core.driver_of_kind(resolve(options.target).kind)}:0"
 
 
@@ -272,6 +282,7 @@ def refuse_compile_options(
 
 __all__ = [
     "add_compile_arguments",
+    "add_native_argument",
     "choose_device",
     "compile_arguments",
     "compile_for_target",

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import load as load_package
+from .model_arguments import add_native_argument
 from .recording import load_record
 from .reports import reported
 
@@ -27,6 +28,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="texloom replay", description=_DESCRIPTION)
     parser.add_argument("record", type=Path, metavar="FILE.tlz")
     parser.add_argument("--device", metavar="D", help="another device than that of the record")
+    add_native_argument(parser)
     parser.add_argument("--json", action="store_true", help="write the differences as JSON")
     return parser.parse_args(arguments)
 
@@ -52,7 +54,7 @@ def _replay(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "package.tlp"
         package.write_bytes(record.package)
-        outputs = load_package(package).run(record.inputs, device)
+        outputs = load_package(package, native=options.native).run(record.inputs, device)
     differences = {name: difference(was, outputs[name]) for name, was in record.outputs.items()}
     count = sum(each["elements"] for each in differences.values())
     facts = {

@@ -16,7 +16,7 @@ from ..devices.lookup import present
 from ..errors import refuse
 from .arrays import refuse_overwriting, save_outputs, tensors_of
 from .inputs import add_input_arguments, input_files, read_inputs, refuse_missing
-from .model_arguments import add_compile_arguments, choose_device
+from .model_arguments import add_compile_arguments, add_native_argument, choose_device
 from .recording import Recording
 from .reports import Progress, reported
 from .run_profile import RunProfile, add_profile_arguments
@@ -43,6 +43,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     add_profile_arguments(parser)
     add_compile_arguments(parser)
+    add_native_argument(parser)
     parser.add_argument("--json", action="store_true", help="describe the outputs as JSON")
     return parser.parse_args(arguments)
 

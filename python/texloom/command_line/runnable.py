@@ -50,7 +50,7 @@ def open_runnable(path: Path, options: argparse.Namespace, progress: Progress) -
     """Load a package, or compile an ONNX model as the options say."""
     if is_package(path):
         refuse_compile_options(path, options)
-        return Runnable(path, load_package(path))
+        return Runnable(path, load_package(path, native=options.native))
     return Runnable(path, compile_model(path, options, progress))
 
 

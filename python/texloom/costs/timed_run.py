@@ -54,7 +54,7 @@ def _started(folder: Path, name: str) -> BatchArm:
     """Load a network, and run it once, which builds its kernels."""
     with failing_as(ErrorClass.COMPILE):
         device = present(name)
-        graph = _core.load_graph(fsencode(folder / PACKAGE), "", [], False)
+        graph = _core.load_graph(fsencode(folder / PACKAGE), "", [], False, True)
         with np.load(folder / INPUTS) as stored:
             inputs = [stored[each] for each in stored.files]
         shapes = graph.output_shapes(device, [each.shape for each in inputs])

@@ -8,7 +8,7 @@ several packages. Loading does not run the Texloom compiler: the kernels are the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,31 @@ def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> 
 
 
 def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
-    """Write a package or, for ``fmt="cl"`` or a name in ``*.cl``, the kernels' source."""
-    if fmt == "cl" or (not fmt and os.fspath(file_name).endswith(".cl")):
+    """Write a package, an object file to link, or the kernels' source.
+
+    ``fmt="cl"``, or a name in ``*.cl``, stands for the source. A name in ``*.o`` stands for an
+    object file, as :func:`write_object` writes it, if it is a function for the target ``llvm``.
+    """
+    is_native = isinstance(module, Function) and module.target.split()[0] == "llvm"
+    if is_native and os.fspath(file_name).endswith(".o"):
+        write_object(lambda *given: _core.save_object(module, *given), file_name)
+    elif fmt == "cl" or (not fmt and os.fspath(file_name).endswith(".cl")):
         _write(file_name, module.get_source().encode())
     else:
         module.export_library(file_name)
+
+
+def write_object(
+    made: Callable[[str, bytes], tuple[bytes, str]], file_name: str | os.PathLike[str]
+) -> None:
+    """Write an object file with kernels, a C header beside it, and the package that they run.
+
+    `made` takes a name and the package's path, writes the package, and returns the other two.
+    """
+    path = Path(file_name)
+    content, header = made(path.stem, os.fsencode(path.with_suffix(".tlp")))
+    _write(path, content)
+    _write(path.with_suffix(".h"), header.encode())
 
 
 def _write(file_name: str | os.PathLike[str], content: bytes) -> None:
@@ -48,16 +68,19 @@ def _write(file_name: str | os.PathLike[str], content: bytes) -> None:
         _core.refuse_output_file(f"'{os.fspath(file_name)}' cannot be written: {problem}")
 
 
-def load(path: str | os.PathLike[str], device: Device | None = None) -> list[Function]:
+def load(
+    path: str | os.PathLike[str], device: Device | None = None, native: bool = False
+) -> list[Function]:
     """Load the functions that ``export_library`` wrote to a file, as ``load_module`` does.
 
     Raises
     ------
     TVMError
         TL5018 for a file that cannot be read; TL5012 for one that is not a package, is damaged, was
-        written by a newer version, or is the package of a graph.
+        written by a newer version, has only native code that is not taken, or is the package of a
+        graph.
     """
-    return list(_core.load_functions(os.fsencode(path), device))
+    return list(_core.load_functions(os.fsencode(path), device, native))
 
 
-__all__ = ["export", "load", "save"]
+__all__ = ["export", "load", "save", "write_object"]

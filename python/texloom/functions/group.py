@@ -78,7 +78,11 @@ class FunctionGroup:
 
 
 def load_module(
-    path: str | os.PathLike[str], fmt: str = "", device: Device | None = None
+    path: str | os.PathLike[str],
+    fmt: str = "",
+    device: Device | None = None,
+    *,
+    native: bool = False,
 ) -> Function | FunctionGroup:
     """Load a function, or a module of several, from a file that ``export_library`` wrote.
 
@@ -91,15 +95,19 @@ def load_module(
         The device that will run the functions. If the package has variants for several targets, the
         first variant that the device can run is loaded. The default is
         :attr:`texloom.graph.RunnableGraph.default_device`.
+    native : bool
+        Take native code, which functions for the target ``llvm`` have. It runs with the rights of
+        this process: only for files that you trust as you trust programs.
 
     Raises
     ------
     TVMError
-        TL5018 for a file that cannot be read; TL5012 for one that is damaged, or has another format
-        or version; TL5007 if the device can run none of the variants.
+        TL5018 for a file that cannot be read; TL5012 for one that is damaged, has another format or
+        version, or only native code that is not taken; TL5007 if the device can run none of the
+        variants.
     """
     del fmt
-    functions = files.load(path, device)
+    functions = files.load(path, device, native)
     return functions[0] if len(functions) == 1 else FunctionGroup(functions)
 
 

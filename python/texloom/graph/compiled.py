@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from os import PathLike, fsencode
+from os import PathLike, fsencode, fspath
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..checks.checked_calls import check_calls, check_methods
 from ..custom.operators import Operator
 from ..devices.lookup import present
 from ..errors import refuse
+from ..functions.files import write_object
 from .tensor import GraphTensor
 
 
@@ -158,6 +159,8 @@ class CompiledGraph(RunnableGraph):
         Parameters
         ----------
         path : str or path
+            A name in ``*.o`` stands for an object file that a program links, of a graph for the
+            target ``llvm``: a C header and the package, without code, are written beside it.
         metadata : mapping of str to str, optional
             Information for programs that load the package, such as the names of classes. Names
             that :meth:`Graph.compile` wrote, such as ``scopes``, keep their values.
@@ -179,6 +182,10 @@ class CompiledGraph(RunnableGraph):
                     f"the metadata {name!r}: {text!r} are not a name and a string",
                     "give strings by name, such as {'license': 'MIT'}",
                 )
+        if fspath(path).endswith(".o"):
+            _refuse_others(others)
+            write_object(lambda *given: self._core.save_object(*given, texts), path)
+            return
         self._core.save(fsencode(path), texts, [each._core for each in others])
 
     @property
@@ -207,12 +214,22 @@ class CompiledGraph(RunnableGraph):
         return str(self._core)
 
 
+def _refuse_others(others: Sequence[CompiledGraph]) -> None:
+    if others:
+        refuse(
+            "BadOption",
+            f"an object file is for one target, but {len(others) + 1} are given",
+            "write an object file for each target, with names that differ",
+        )
+
+
 def load(
     path: str | PathLike[str],
     operators: Sequence[Operator] = (),
     name: str = "",
     *,
     waits_around_operators: bool = False,
+    native: bool = False,
 ) -> RunnableGraph:
     """Load a graph from a package. Nothing is compiled until it runs.
 
@@ -227,15 +244,19 @@ def load(
     waits_around_operators : bool
         Wait for the device before and after each custom operator. Use this only to compare with
         runtimes that cannot record custom operators.
+    native : bool
+        Take native code, which graphs for the target ``llvm`` have. It runs with the rights of this
+        process: only for files that you trust as you trust programs.
 
     Raises
     ------
     TVMError
-        TL5018 if the file cannot be read; TL5012 if it is not a package, or is damaged; TL5016 if
+        TL5018 if the file cannot be read; TL5012 if it is not a package, is damaged, or
+        has only native code that is not taken; TL5016 if
         it has no such graph.
     """
     cores = [op._core for op in operators]
-    core = _core.load_graph(fsencode(path), name, cores, waits_around_operators)
+    core = _core.load_graph(fsencode(path), name, cores, waits_around_operators, native)
     symbols = core.symbols()
     made = [
         [

@@ -276,6 +276,7 @@ class Model:
         Parameters
         ----------
         path : str or path
+            A name in ``*.o`` stands for an object file, as in :meth:`CompiledGraph.save`.
         others : sequence of Model
             The same model compiled for other targets. A device runs the first variant that it can
             run.

@@ -4,12 +4,15 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "codegen/llvm/mmt4d.h"
 #include "codegen/llvm/plugin_api.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
 
 namespace texloom::codegen::native {
@@ -18,6 +21,7 @@ namespace {
 
 struct Plugin {
   decltype(&texloom_llvm_compile) compile = nullptr;
+  decltype(&texloom_llvm_link) link = nullptr;
   decltype(&texloom_llvm_describe) describe = nullptr;
   decltype(&texloom_llvm_free) free = nullptr;
   std::string problem;  // why it cannot be used
@@ -56,6 +60,7 @@ Plugin load_plugin() {
   decltype(&texloom_llvm_version) version = nullptr;
   if (!find(library, "texloom_llvm_version", version) || version() != TEXLOOM_LLVM_VERSION ||
       !find(library, "texloom_llvm_compile", plugin.compile) ||
+      !find(library, "texloom_llvm_link", plugin.link) ||
       !find(library, "texloom_llvm_describe", plugin.describe) ||
       !find(library, "texloom_llvm_free", plugin.free)) {
     plugin.compile = nullptr;
@@ -98,13 +103,9 @@ std::string taken(texloom_llvm_result& made, const ir::Target& target) {
   return listing;
 }
 
-}  // namespace
-
-std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
-                               FunctionRef<void()> interruption) {
-  check_symbols(program, target);
-  interruption();
-  // The plan and its memory stay here.
+// The program without its plan and memory. Objects are linked together, so functions of kernels
+// that differ get names that differ.
+ir::Program kernels_of(const ir::Program& program, const ir::Target& target) {
   ir::Program kernels;
   kernels.name = program.name;
   kernels.stage = program.stage;
@@ -112,13 +113,34 @@ std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& tar
   kernels.body = ir::make_empty();
   kernels.kernels = program.kernels;
   kernels.foreign = program.foreign;
-  CompiledCode code;
-  code.format = KernelFormat::NativeObject;
+  const std::uint64_t own =
+      digest({ir::to_string(kernels, {.locations = true}), to_string(target)});
   for (size_t i = 0; i < kernels.kernels.size(); ++i) {
     std::string& name = kernels.kernels[i].name;
-    name = fmt::format("{}_{}", name, i);  // names of kernels may be equal
-    code.entries.push_back({i, name});
+    name = fmt::format("{}_{}_{:012x}", name, i, own);
   }
+  return kernels;
+}
+
+}  // namespace
+
+std::uint64_t digest(std::initializer_list<std::string_view> texts) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const std::string_view text : texts) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  }
+  return hash >> 16;
+}
+
+std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
+                               FunctionRef<void()> interruption) {
+  check_symbols(program, target);
+  interruption();
+  const ir::Program kernels = kernels_of(program, target);
+  CompiledCode code;
+  code.format = KernelFormat::NativeObject;
+  for (size_t i = 0; i < kernels.kernels.size(); ++i)
+    code.entries.push_back({i, kernels.kernels[i].name});
   const std::string text = ir::to_string(kernels, {.locations = true});
   const texloom_llvm_machine machine = machine_of(target);
   texloom_llvm_result made = {};
@@ -126,6 +148,19 @@ std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& tar
   code.bytes = text_of(made.object, made.object_bytes);
   code.text = taken(made, target);
   return {std::move(code)};
+}
+
+std::string link(std::span<const std::string_view> objects, Linked kind) {
+  std::vector<texloom_llvm_object> given;
+  for (const std::string_view each : objects) given.push_back({each.data(), each.size()});
+  texloom_llvm_result made = {};
+  plugin().link(given.data(), given.size(),
+                kind == Linked::Shared ? TEXLOOM_LLVM_SHARED : TEXLOOM_LLVM_RELOCATABLE, &made);
+  std::string linked = text_of(made.object, made.object_bytes);
+  const std::string error = text_of(made.error, made.error_bytes);
+  plugin().free(&made);
+  TL_CHECK(!linked.empty(), error);
+  return linked;
 }
 
 MachineDescription describe_machine(const ir::Target& target) {

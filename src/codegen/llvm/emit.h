@@ -1,7 +1,11 @@
 // Has the LLVM plug-in make native code of kernels.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codegen/compiled_code.h"
@@ -11,8 +15,8 @@
 
 namespace texloom::codegen::native {
 
-// One shared object for all kernels of a legalized program. Fails with NoLlvm if the plug-in is not
-// installed, and with UnknownTarget for a processor that LLVM does not know.
+// An object file (support/processor/native_code.h) with all kernels of a legalized program. Fails
+// with UnknownTarget if the plug-in is not installed, and for a processor that LLVM does not know.
 std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
                                FunctionRef<void()> interruption);
 
@@ -24,5 +28,13 @@ struct MachineDescription {
 
 // The machine of a target of kind Llvm. Fails as emit() does.
 MachineDescription describe_machine(const ir::Target& target);
+
+// A number of 48 bits that stands for texts in names (FNV-1a).
+std::uint64_t digest(std::initializer_list<std::string_view> texts);
+
+// Links object files, made for one target, to one object: a shared object, which the driver "host"
+// loads, or again an object file. Fails like emit() without the plug-in.
+enum class Linked { Shared, Relocatable };
+std::string link(std::span<const std::string_view> objects, Linked kind);
 
 }  // namespace texloom::codegen::native

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "runtime/drivers/all/drivers.h"
+#include "runtime/drivers/host/driver.h"
 #include "runtime/executor/executor.h"
 #include "runtime/executor/load_graph.h"
 #include "runtime/hal/binding.h"
@@ -165,6 +166,15 @@ Status open_over(std::string_view driver, const hal::NativeDevice& objects,
   return {};
 }
 
+Status load(const texloom_device& device, const char* file, const runtime::KernelPolicy& policy,
+            texloom_graph** graph) {
+  TL_ASSIGN_OR_RETURN(auto package,
+                      runtime::PackageFile::open(std::filesystem::path(file), {.kernels = policy}));
+  TL_ASSIGN_OR_RETURN(auto loaded, runtime::load_graph(device.device, std::move(package)));
+  *graph = new texloom_graph{std::move(loaded)};
+  return {};
+}
+
 constexpr size_t kMostAxes = 32;
 
 }  // namespace
@@ -205,6 +215,16 @@ texloom_error* texloom_device_open_metal(void* metal_device, void* queue, texloo
   return guarded(
       [&] { return open_over("metal", {.device = metal_device, .queue = queue}, device); });
 }
+texloom_error* texloom_device_open_linked(const texloom_linked_kernels* const* libraries,
+                                          size_t count, texloom_device** device) {
+  TEXLOOM_REQUIRE(device && (libraries || count == 0));
+  return guarded([&]() -> Status {
+    const auto driver = hal::host::create_driver({.linked = {libraries, libraries + count}});
+    TL_ASSIGN_OR_RETURN(auto opened, driver->open(0));
+    *device = new texloom_device{std::move(opened)};
+    return {};
+  });
+}
 const char* texloom_device_name(const texloom_device* device) {
   return device == nullptr ? "" : device->device->info().name.c_str();
 }
@@ -212,12 +232,12 @@ void texloom_device_free(texloom_device* device) { delete device; }
 
 texloom_error* texloom_graph_load(texloom_device* device, const char* file, texloom_graph** graph) {
   TEXLOOM_REQUIRE(device && file && graph);
-  return guarded([&]() -> Status {
-    TL_ASSIGN_OR_RETURN(auto package, runtime::PackageFile::open(std::filesystem::path(file)));
-    TL_ASSIGN_OR_RETURN(auto loaded, runtime::load_graph(device->device, std::move(package)));
-    *graph = new texloom_graph{std::move(loaded)};
-    return {};
-  });
+  return guarded([&] { return load(*device, file, {}, graph); });
+}
+texloom_error* texloom_graph_load_native(texloom_device* device, const char* file,
+                                         texloom_graph** graph) {
+  TEXLOOM_REQUIRE(device && file && graph);
+  return guarded([&] { return load(*device, file, {.takes_native = true}, graph); });
 }
 void texloom_graph_free(texloom_graph* graph) { delete graph; }
 

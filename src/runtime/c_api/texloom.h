@@ -28,6 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/drivers/host/linked_kernels.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -59,7 +61,8 @@ texloom_code texloom_error_code(const texloom_error* error);
 const char* texloom_error_message(const texloom_error* error);
 void texloom_error_free(texloom_error* error);
 
-/* Opens a device: "opencl" or "metal" (the first one), "opencl:<number>" or "opencl:<id>". */
+/* Opens a device: "opencl" or "metal" (the first one), "opencl:<number>" or "opencl:<id>"; "host",
+ * the processor, for packages with native code. */
 texloom_error* texloom_device_open(const char* path, texloom_device** device);
 /* Open a device over objects of the application, so that both use the same memory and, unless
  * `queue` is null, the same queue. OpenCL: `context` is a cl_context, `device_id` a cl_device_id of
@@ -73,12 +76,23 @@ texloom_error* texloom_device_open(const char* path, texloom_device** device);
 texloom_error* texloom_device_open_opencl(void* context, void* device_id, void* queue,
                                           texloom_device** device);
 texloom_error* texloom_device_open_metal(void* metal_device, void* queue, texloom_device** device);
+/* Opens the processor for packages whose kernels the program links: each of `libraries` is declared
+ * by the header beside an object file (docs/llvm.md, "Ahead of time"). They live as long as the
+ * device and its graphs. No code is loaded at run time. */
+texloom_error* texloom_device_open_linked(const texloom_linked_kernels* const* libraries,
+                                          size_t count, texloom_device** device);
 const char* texloom_device_name(const texloom_device* device);
 void texloom_device_free(texloom_device* device);
 
 /* Loads a package's graph: the first variant that the device can run. Compiles its kernels.
  * TEXLOOM_UNIMPLEMENTED for a graph with custom operators, which C cannot provide. */
 texloom_error* texloom_graph_load(texloom_device* device, const char* file, texloom_graph** graph);
+/* Like texloom_graph_load(), and takes native code, which variants for the target "llvm" have. It
+ * runs in the process with all of its rights: only for files that are trusted as programs are. The
+ * device "host" runs it; nothing is compiled, and no LLVM is needed. TEXLOOM_UNIMPLEMENTED, naming
+ * what it lacks, if the processor cannot run the code of any variant. */
+texloom_error* texloom_graph_load_native(texloom_device* device, const char* file,
+                                         texloom_graph** graph);
 void texloom_graph_free(texloom_graph* graph);
 size_t texloom_graph_input_count(const texloom_graph* graph);
 size_t texloom_graph_output_count(const texloom_graph* graph);

@@ -15,10 +15,13 @@ Status leave_out(std::vector<ModuleSpec>& modules, const KernelPolicy& policy) {
     std::erase_if(codes,
                   [&policy](const hal::KernelCode& code) { return !policy.takes(code.format); });
     if (!codes.empty() || !left.ok()) continue;
-    left = make_error(StatusCode::Unavailable,
-                      "module {} has only {}, which is refused: open the file with "
-                      "KernelPolicy{{.takes_{} = true}} if you trust it",
-                      i, is_text ? "source" : "native code", is_text ? "source" : "native");
+    left =
+        make_error(StatusCode::Unavailable, "module {} has only {}, which is refused; help: {}", i,
+                   is_text ? "source" : "native code",
+                   is_text ? "open the file with KernelPolicy{.takes_source = true}"
+                           : "if you trust the file, take it: KernelPolicy{.takes_native = true} "
+                             "in C++, texloom_graph_load_native() in C, native=True in Python, "
+                             "--native in commands");
   }
   return left;
 }

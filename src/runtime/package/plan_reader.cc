@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/package/package_format.h"
+#include "support/processor/native_code.h"
 
 namespace texloom::runtime {
 namespace {
@@ -100,10 +101,14 @@ class PlanReader {
                          values_.texts(code.build_options())};
     if (!options_.kernels.takes(made.format)) return made;  // leave_out_kernels() drops it
     const auto bytes = sections_.take(code.section(), fmt::format("the code of module {}", module));
-    if (bytes.ok()) {
-      made.code.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-    } else {
+    if (!bytes.ok()) {
       values_.refuse(bytes.status());
+      return made;
+    }
+    made.code.assign(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    if (traits_of(made.format).is_native) {
+      const Status native = read_native_code(made.code).status();
+      if (!native.ok()) values_.refuse(native.with_context(fmt::format("module {}", module)));
     }
     return made;
   }

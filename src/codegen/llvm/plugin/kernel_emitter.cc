@@ -417,7 +417,9 @@ void emit_entry(llvm::Module& module, const ir::Kernel& kernel, llvm::Function* 
   llvm::Type* pointer = b.getPtrTy();
   llvm::Type* number = b.getInt64Ty();
   auto* type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, number, number}, false);
-  auto* entry = llvm::Function::Create(type, llvm::Function::ExternalLinkage, kernel.name, module);
+  // Functions of one name are equal: of several objects, the linker keeps one.
+  auto* entry = llvm::Function::Create(type, llvm::Function::WeakODRLinkage, kernel.name, module);
+  entry->setComdat(module.getOrInsertComdat(kernel.name));
   entry->setDoesNotThrow();
   llvm::Argument *arguments = entry->getArg(0), *groups = entry->getArg(1);
   llvm::Argument *begin = entry->getArg(2), *end = entry->getArg(3);

@@ -6,6 +6,8 @@
 
 #include <mutex>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "codegen/llvm/plugin/machine.h"
 
@@ -36,7 +38,7 @@ class TemporaryFolder {
   llvm::SmallString<128> path_;
 };
 
-void write(const std::string& path, const std::string& bytes) {
+void write(const std::string& path, std::string_view bytes) {
   std::error_code error;
   llvm::raw_fd_ostream stream(path, error);
   if (!error) {
@@ -49,21 +51,26 @@ void write(const std::string& path, const std::string& bytes) {
 
 }  // namespace
 
-std::string shared_object_of(const std::string& object) {
+std::string linked(std::span<const std::string_view> objects, texloom_llvm_linked kind) {
   static std::mutex mutex;  // the linker has global state
   const std::lock_guard lock(mutex);
   const TemporaryFolder folder;
-  const std::string input = folder.file("kernels.o"), output = folder.file("kernels.so");
-  write(input, object);
+  std::vector<std::string> words = {"ld.lld", "--build-id=none", "-z", "noexecstack"};
+  words.emplace_back(kind == TEXLOOM_LLVM_SHARED ? "-shared" : "-r");
+  words.insert(words.end(), {"-o", folder.file("linked")});
+  for (size_t i = 0; i < objects.size(); ++i) {
+    words.push_back(folder.file(std::to_string(i) + ".o"));
+    write(words.back(), objects[i]);
+  }
+  std::vector<const char*> arguments;
+  for (const std::string& word : words) arguments.push_back(word.c_str());
   std::string messages;
   llvm::raw_string_ostream stream(messages);
-  const lld::Result result = lld::lldMain({"ld.lld", "-shared", "--build-id=none", "-z",
-                                           "noexecstack", "-o", output.c_str(), input.c_str()},
-                                          stream, stream, {{lld::Gnu, &lld::elf::link}});
+  const lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0) throw std::runtime_error("the linker failed: " + messages);
-  const auto linked = llvm::MemoryBuffer::getFile(output);
-  if (!linked) throw std::runtime_error("the linker wrote nothing: " + messages);
-  return (*linked)->getBuffer().str();
+  const auto file = llvm::MemoryBuffer::getFile(folder.file("linked"));
+  if (!file) throw std::runtime_error("the linker wrote nothing: " + messages);
+  return (*file)->getBuffer().str();
 }
 
 }  // namespace texloom::codegen::native

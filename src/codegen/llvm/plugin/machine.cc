@@ -7,11 +7,21 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/TargetParser/AArch64TargetParser.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/TargetParser/SubtargetFeature.h>
+#include <llvm/TargetParser/X86TargetParser.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
+#include <algorithm>
+#include <functional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
+
+#include "support/processor/native_code.h"
+#include "support/processor/processor.h"
 
 namespace texloom::codegen::native {
 
@@ -39,15 +49,81 @@ std::string host_features() {
   return all.getString();
 }
 
-// Throws if a processor of this architecture does not know one of the features "+a,-b".
-void check_features(const llvm::MCSubtargetInfo& info, llvm::StringRef features) {
+using Names = std::set<std::string, std::less<>>;
+
+Names enabled_in(const llvm::MCSubtargetInfo& info) {
+  Names names;
+  for (const llvm::SubtargetFeatureKV& each : info.getAllProcessorFeatures()) {
+    if (info.getFeatureBits()[each.Value]) names.insert(each.Key);
+  }
+  return names;
+}
+
+std::unique_ptr<llvm::MCSubtargetInfo> subtarget(const llvm::Target& target,
+                                                 const llvm::Triple& triple, llvm::StringRef cpu,
+                                                 llvm::StringRef features) {
+  return std::unique_ptr<llvm::MCSubtargetInfo>(
+      target.createMCSubtargetInfo(triple.str(), cpu, features));
+}
+
+// The sets of instructions among the features of an architecture; the others are ways of tuning.
+Names instruction_sets(const llvm::Triple& triple) {
+  Names sets;
+  if (triple.getArch() == llvm::Triple::aarch64) {
+    for (const llvm::AArch64::ExtensionInfo& each : llvm::AArch64::Extensions)
+      sets.insert(each.PosTargetFeature.ltrim('+').str());
+    return sets;
+  }
+  llvm::SmallVector<llvm::StringRef> processors, features;
+  llvm::X86::fillValidCPUArchList(processors, true);
+  for (const llvm::StringRef processor : processors)
+    llvm::X86::getFeaturesForCPU(processor, features);
+  for (const llvm::StringRef feature : features) sets.insert(feature.str());
+  return sets;
+}
+
+// The features that are not those of every processor of the architecture.
+Names needed_by(const llvm::Target& target, const llvm::Triple& triple, llvm::StringRef cpu,
+                llvm::StringRef features) {
+  Names names = enabled_in(*subtarget(target, triple, cpu, features));
+  const char* least = triple.getArch() == llvm::Triple::x86_64 ? "x86-64" : "generic";
+  for (const std::string& name : enabled_in(*subtarget(target, triple, least, "")))
+    names.erase(name);
+  return names;
+}
+
+bool is_checked(const llvm::Triple& triple, std::string_view feature) {
+  const auto known = known_processor_features(triple.getArchName().str());
+  return std::ranges::find(known, feature) != known.end();
+}
+
+// Throws if a processor of this architecture does not know one of the features "+a,-b", or if
+// nothing could check for it where the code is loaded.
+void check_features(const llvm::Target& target, const llvm::Triple& triple,
+                    llvm::StringRef features) {
+  const auto info = subtarget(target, triple, "", "");
+  const Names sets = instruction_sets(triple);
   const llvm::SubtargetFeatures all(features);
   for (const std::string& feature : all.getFeatures()) {
-    const llvm::StringRef name = llvm::SubtargetFeatures::StripFlag(feature);
+    const std::string name = llvm::SubtargetFeatures::StripFlag(feature).str();
     bool known = false;
-    for (const auto& each : info.getAllProcessorFeatures()) known = known || name == each.Key;
-    if (!known) throw std::runtime_error("unknown feature '" + name.str() + "'");
+    for (const auto& each : info->getAllProcessorFeatures()) known = known || name == each.Key;
+    if (!known) throw std::runtime_error("unknown feature '" + name + "'");
+    const bool is_on = llvm::SubtargetFeatures::isEnabled(feature);
+    if (is_on && sets.contains(name) && !is_checked(triple, name))
+      throw std::runtime_error("no loader could check for the feature '" + name + "'");
   }
+}
+
+// Leaves out the sets of instructions that nothing could check for where the code is loaded.
+std::string without_unchecked(const llvm::Target& target, const llvm::Triple& triple,
+                              llvm::StringRef cpu, std::string features) {
+  const Names sets = instruction_sets(triple);
+  for (const std::string& name : needed_by(target, triple, cpu, features)) {
+    if (sets.contains(name) && !is_checked(triple, name))
+      features += (features.empty() ? "-" : ",-") + name;
+  }
+  return features;
 }
 
 }  // namespace
@@ -56,29 +132,59 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& ma
   initialize();
   const std::string triple = *machine.triple == '\0' ? llvm::sys::getDefaultTargetTriple()
                                                      : llvm::Triple::normalize(machine.triple);
-  const llvm::Triple::ArchType architecture = llvm::Triple(triple).getArch();
-  if (architecture != llvm::Triple::x86_64 && architecture != llvm::Triple::aarch64)
+  const llvm::Triple parsed(triple);
+  if (parsed.getArch() != llvm::Triple::x86_64 && parsed.getArch() != llvm::Triple::aarch64)
     throw std::runtime_error("'" + triple + "' is neither x86_64 nor aarch64");
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (target == nullptr) throw std::runtime_error(error);
   std::string cpu = machine.cpu, features = machine.features;
-  const std::unique_ptr<llvm::MCSubtargetInfo> info(target->createMCSubtargetInfo(triple, "", ""));
-  check_features(*info, features);
+  check_features(*target, parsed, features);
   if (cpu == "native") {
-    if (llvm::Triple(triple).getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
+    if (parsed.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
       throw std::runtime_error("-mcpu=native is not a processor of '" + triple + "'");
     cpu = llvm::sys::getHostCPUName();
     const std::string own = host_features();
     features = features.empty() ? own : own + "," + features;
-  } else if (!cpu.empty() && !info->isCPUStringValid(cpu)) {
+  } else if (!cpu.empty() && !subtarget(*target, parsed, "", "")->isCPUStringValid(cpu)) {
     throw std::runtime_error("unknown processor '" + cpu + "' of '" + triple + "'");
   }
+  features = without_unchecked(*target, parsed, cpu, std::move(features));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, cpu, features, options, llvm::Reloc::PIC_, std::nullopt,
                                   llvm::CodeGenOptLevel::Default));
+}
+
+void add_note(llvm::Module& module, const llvm::TargetMachine& machine) {
+  std::string text(kNativeAbi);
+  char before = ' ';
+  for (const std::string& name :
+       needed_by(machine.getTarget(), machine.getTargetTriple(), machine.getTargetCPU(),
+                 machine.getTargetFeatureString())) {
+    if (!is_checked(machine.getTargetTriple(), name)) continue;
+    text += before + name;
+    before = ',';
+  }
+  if (before == ' ') text += ' ';
+  const auto text_bytes = static_cast<uint32_t>(text.size());
+  text.resize((text.size() + 3) / 4 * 4);
+  llvm::LLVMContext& context = module.getContext();
+  const auto number = [&](size_t value) -> llvm::Constant* {
+    return llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
+  };
+  const llvm::StringRef owner(kNativeNoteOwner.data(), kNativeNoteOwner.size());
+  llvm::Constant* value = llvm::ConstantStruct::getAnon(
+      {number(owner.size() + 1), number(text_bytes), number(kNativeNoteType),
+       llvm::ConstantDataArray::getString(context, owner, true),
+       llvm::ConstantDataArray::getString(context, text, false)});
+  auto* note = new llvm::GlobalVariable(module, value->getType(), true,
+                                        llvm::GlobalValue::WeakODRLinkage, value, "texloom.note");
+  note->setVisibility(llvm::GlobalValue::HiddenVisibility);
+  note->setSection(std::string(kNativeNoteSection));
+  note->setAlignment(llvm::Align(4));
+  llvm::appendToCompilerUsed(module, {note});
 }
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine) {

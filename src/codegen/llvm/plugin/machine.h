@@ -5,7 +5,9 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "codegen/llvm/plugin_api.h"
 
@@ -20,8 +22,11 @@ void optimize(llvm::Module& module, llvm::TargetMachine& machine);
 // The bytes of an object file. Throws std::runtime_error if LLVM cannot write one.
 std::string object_of(llvm::Module& module, llvm::TargetMachine& machine);
 
-// The bytes of a shared object with the functions of an object file, which the system's loader can
-// load. Throws std::runtime_error with the linker's messages. Calls run one after another.
-std::string shared_object_of(const std::string& object);
+// Gives the module its note (support/processor/native_code.h).
+void add_note(llvm::Module& module, const llvm::TargetMachine& machine);
+
+// The bytes of one object with the functions of object files. Throws std::runtime_error with the
+// linker's messages. Calls run one after another.
+std::string linked(std::span<const std::string_view> objects, texloom_llvm_linked kind);
 
 }  // namespace texloom::codegen::native

@@ -9,8 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "codegen/llvm/plugin/debug_lines.h"
 #include "codegen/llvm/plugin/kernel_emitter.h"
@@ -50,6 +53,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
     function.addFnAttr("target-cpu", target->getTargetCPU());
     function.addFnAttr("target-features", target->getTargetFeatureString());
   }
+  add_note(module, *target);
   std::string problem;
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems)) throw std::logic_error("LLVM's verifier: " + problem);
@@ -58,7 +62,14 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   std::string listing;
   llvm::raw_string_ostream(listing) << module;
   give(listing, result.listing, result.listing_bytes);
-  give(shared_object_of(object_of(module, *target)), result.object, result.object_bytes);
+  give(object_of(module, *target), result.object, result.object_bytes);
+}
+
+void link(std::span<const texloom_llvm_object> objects, texloom_llvm_linked kind,
+          texloom_llvm_result& result) {
+  std::vector<std::string_view> given;
+  for (const texloom_llvm_object& each : objects) given.emplace_back(each.bytes, each.count);
+  give(linked(given, kind), result.object, result.object_bytes);
 }
 
 void describe(const texloom_llvm_machine& machine, texloom_llvm_result& result) {
@@ -108,6 +119,14 @@ __attribute__((visibility("default"))) void texloom_llvm_describe(
     const texloom_llvm_machine* machine, texloom_llvm_result* result) {
   using namespace texloom::codegen::native;
   run([&] { describe(*machine, *result); }, *result);
+}
+
+__attribute__((visibility("default"))) void texloom_llvm_link(const texloom_llvm_object* objects,
+                                                              size_t count,
+                                                              texloom_llvm_linked kind,
+                                                              texloom_llvm_result* result) {
+  using namespace texloom::codegen::native;
+  run([&] { texloom::codegen::native::link({objects, count}, kind, *result); }, *result);
 }
 
 __attribute__((visibility("default"))) void texloom_llvm_free(texloom_llvm_result* result) {

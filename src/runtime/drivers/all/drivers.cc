@@ -2,8 +2,10 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "runtime/drivers/host/driver.h"
+#include "runtime/drivers/host/native_objects.h"
 #include "runtime/drivers/metal/api/capture.h"
 #include "runtime/drivers/metal/driver.h"
 #include "runtime/drivers/null/driver.h"
@@ -34,7 +36,9 @@ constexpr std::array kDrivers = {
 #endif
     Row{"host",
         [](const DriversOptions& options) {
-          return Made(host::create_driver({.loaders = options.loaders}));
+          auto loaders = options.loaders;
+          loaders.insert(loaders.begin(), host::make_native_loader());
+          return Made(host::create_driver({.loaders = std::move(loaders)}));
         }},
     Row{"null", [](const DriversOptions&) { return Made(null::create_driver()); }},
 };

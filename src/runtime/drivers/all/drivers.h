@@ -19,7 +19,8 @@ struct DriversOptions {
   // Gives the cache of compiled kernels, or null for none, to each driver that compiles. Called
   // when a driver that compiles is first used.
   std::function<std::shared_ptr<BinaryCache>()> binary_cache = [] { return nullptr; };
-  // For the driver "host": loaders of code in formats other than functions of the program.
+  // For the driver "host": loaders of code in formats other than functions of the program and
+  // native code, which the system's loader loads.
   std::vector<std::shared_ptr<const host::KernelLoader>> loaders = {};
 };
 

@@ -8,6 +8,7 @@
 #include "runtime/drivers/host/memory.h"
 #include "runtime/drivers/host/processor.h"
 #include "runtime/drivers/host/workers.h"
+#include "support/processor/processor.h"
 
 namespace texloom::hal::host {
 
@@ -50,6 +51,8 @@ DeviceInfo describe(const Processor& processor, unsigned threads) {
   info.vendor = processor.vendor;
   info.platform = "Texloom host";
   info.type = DeviceType::Cpu;
+  info.extensions.emplace_back(processor_architecture());
+  for (const std::string_view feature : processor_features()) info.extensions.emplace_back(feature);
   info.features = {.images = true,
                    .float16_arithmetic = true,
                    .float64 = true,
@@ -117,7 +120,8 @@ std::shared_ptr<Driver> create_driver(DriverOptions options) {
   if (options.memory_bytes != 0) processor.memory_bytes = options.memory_bytes;
   const unsigned threads = options.threads == 0 ? processor.threads : options.threads;
   std::vector<std::shared_ptr<const KernelLoader>> loaders = std::move(options.loaders);
-  loaders.insert(loaders.begin(), make_function_loader(std::move(options.libraries)));
+  loaders.insert(loaders.begin(),
+                 make_function_loader(std::move(options.libraries), std::move(options.linked)));
   return std::make_shared<HostDriver>(describe(processor, threads), threads, std::move(loaders));
 }
 

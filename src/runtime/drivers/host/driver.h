@@ -20,6 +20,8 @@ struct DriverOptions {
   // 0: the memory of the machine that this process may use (docs/hal.md, "Memory").
   std::uint64_t memory_bytes = 0;
   std::vector<FunctionLibrary> libraries = {};
+  // Kernels that the program links (linked_kernels.h). None may be null.
+  std::vector<const texloom_linked_kernels*> linked = {};
   // Loaders for code in formats other than HostFunctions; the first one for a format is used. None
   // may be null.
   std::vector<std::shared_ptr<const KernelLoader>> loaders = {};

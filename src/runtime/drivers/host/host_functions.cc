@@ -1,7 +1,11 @@
 #include "runtime/drivers/host/host_functions.h"
 
 #include <algorithm>
+#include <span>
+#include <string_view>
 #include <utility>
+
+#include "runtime/drivers/host/native_kernel.h"
 
 namespace texloom::hal::host {
 
@@ -34,13 +38,17 @@ class FunctionKernel final : public Kernel {
 
 class FunctionLoader final : public KernelLoader {
  public:
-  explicit FunctionLoader(std::vector<FunctionLibrary> libraries)
-      : libraries_(std::move(libraries)) {}
+  FunctionLoader(std::vector<FunctionLibrary> libraries,
+                 std::vector<const texloom_linked_kernels*> linked)
+      : libraries_(std::move(libraries)), linked_(std::move(linked)) {}
 
   KernelFormat format() const override { return KernelFormat::HostFunctions; }
 
   Result<std::vector<std::shared_ptr<const Kernel>>> load(
       std::string_view code, std::span<const EntryPoint> entries) const override {
+    for (const texloom_linked_kernels* each : linked_) {
+      if (each->name == code) return load(*each, entries);
+    }
     const auto library =
         std::find_if(libraries_.begin(), libraries_.end(),
                      [&](const FunctionLibrary& each) { return each.name == code; });
@@ -59,13 +67,33 @@ class FunctionLoader final : public KernelLoader {
   }
 
  private:
+  using Kernels = std::vector<std::shared_ptr<const Kernel>>;
+
+  static Result<Kernels> load(const texloom_linked_kernels& library,
+                              std::span<const EntryPoint> entries) {
+    const std::span functions(library.kernels, library.count);
+    Kernels kernels;
+    for (const EntryPoint& entry : entries) {
+      const auto found =
+          std::ranges::find(functions, std::string_view(entry.name),
+                            [](const auto& each) { return std::string_view(each.name); });
+      if (found == functions.end())
+        return make_error(StatusCode::NotFound, "library \"{}\" has no function \"{}\"",
+                          library.name, entry.name);
+      kernels.push_back(make_native_kernel(found->function, nullptr));
+    }
+    return kernels;
+  }
+
   std::vector<FunctionLibrary> libraries_;
+  std::vector<const texloom_linked_kernels*> linked_;
 };
 
 }  // namespace
 
-std::shared_ptr<const KernelLoader> make_function_loader(std::vector<FunctionLibrary> libraries) {
-  return std::make_shared<FunctionLoader>(std::move(libraries));
+std::shared_ptr<const KernelLoader> make_function_loader(
+    std::vector<FunctionLibrary> libraries, std::vector<const texloom_linked_kernels*> linked) {
+  return std::make_shared<FunctionLoader>(std::move(libraries), std::move(linked));
 }
 
 }  // namespace texloom::hal::host

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/drivers/host/kernel_loader.h"
+#include "runtime/drivers/host/linked_kernels.h"
 #include "support/status.h"
 
 namespace texloom::hal::host {
@@ -61,6 +62,9 @@ struct FunctionLibrary {
   std::map<std::string, HostFunction, std::less<>> functions;
 };
 
-std::shared_ptr<const KernelLoader> make_function_loader(std::vector<FunctionLibrary> libraries);
+// Makes a loader for KernelFormat::HostFunctions. `linked` are further libraries, whose functions
+// are native code; none may be null, and they live as long as the loader and its kernels.
+std::shared_ptr<const KernelLoader> make_function_loader(
+    std::vector<FunctionLibrary> libraries, std::vector<const texloom_linked_kernels*> linked = {});
 
 }  // namespace texloom::hal::host

@@ -16,12 +16,11 @@ struct NativeTexture {
 static_assert(offsetof(NativeTexture, width) == 8 && offsetof(NativeTexture, height) == 12 &&
               offsetof(NativeTexture, row_pitch) == 16);
 
-// A kernel: the function of the shared object with the entry point's name. It runs blocks
-// [begin, end) of the grid, numbered with x fastest, of `groups` blocks along each axis. There is
-// an argument for each parameter of the entry point, in order: the first byte of a buffer, aligned
-// to kBufferAlignment; a NativeTexture; or the address of a constant. Returns 0, or 1 if there is
-// no memory for the arrays of a block.
-using NativeKernel = std::int32_t (*)(const void* const* arguments, const std::uint32_t* groups,
-                                      std::uint64_t begin, std::uint64_t end);
+// A kernel: the function with the entry point's name, a texloom_native_kernel (linked_kernels.h).
+// It runs blocks [begin, end) of the grid, numbered with x fastest, of `groups` blocks along each
+// axis. There is an argument for each parameter of the entry point, in order: the first byte of a
+// buffer, aligned to kBufferAlignment; a NativeTexture; or the address of a constant. Returns 0, or
+// 1 if there is no memory for the arrays of a block. kNativeAbi (support/processor/native_code.h)
+// is the version.
 
 }  // namespace texloom::hal::host

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/drivers/host/native_abi.h"
+#include "runtime/drivers/host/native_kernel.h"
+#include "support/processor/native_code.h"
+#include "support/processor/processor.h"
 
 namespace texloom::hal::host {
 
@@ -28,39 +30,6 @@ class Library {
 
  private:
   void* handle_;
-};
-
-class NativeObjectKernel final : public Kernel {
- public:
-  NativeObjectKernel(std::shared_ptr<const Library> library, NativeKernel function)
-      : library_(std::move(library)), function_(function) {}
-
-  bool is_divisible() const override { return true; }
-
-  Status run(const Launch& launch, GroupRange groups, std::span<std::byte>) const override {
-    const std::size_t count = launch.arguments.size();
-    std::vector<const void*> arguments(count);
-    std::vector<NativeTexture> textures;
-    textures.reserve(count);  // keeps addresses stable
-    for (std::size_t i = 0; i < count; ++i) {
-      const Argument& argument = launch.arguments[i];
-      if (const auto* buffer = std::get_if<BufferArgument>(&argument)) {
-        arguments[i] = buffer->data;
-      } else if (const auto* constant = std::get_if<Constant>(&argument)) {
-        arguments[i] = constant->data();
-      } else if (const auto* texture = std::get_if<TextureArgument>(&argument)) {
-        const Image& image = texture->image;
-        arguments[i] = &textures.emplace_back(NativeTexture{
-            image.at(0, 0), image.extent().width, image.extent().height, image.row_pitch()});
-      }
-    }
-    if (function_(arguments.data(), launch.groups.data(), groups.begin, groups.end) == 0) return {};
-    return Status(StatusCode::OutOfMemory, "no host memory for the arrays of a block");
-  }
-
- private:
-  std::shared_ptr<const Library> library_;
-  NativeKernel function_;
 };
 
 // A file that exists while the system loads it.
@@ -116,12 +85,30 @@ void open_libraries() {
   static_cast<void>(kDone);
 }
 
+// Refuses code that this process cannot run, before any of it is in memory.
+Status check_native_code(std::string_view code) {
+  TL_ASSIGN_OR_RETURN(const NativeCode native, read_native_code(code));
+  if (native.is_relocatable)
+    return invalid_argument("the native code is an object file, which must be linked first");
+  if (const std::string missing = missing_for(native); !missing.empty())
+    return make_error(StatusCode::Unimplemented,
+                      "the native code needs {}; help: compile it for this processor "
+                      "(-mcpu=native), or for every one (no -mcpu)",
+                      missing);
+  const std::vector<std::string_view> features(native.features.begin(), native.features.end());
+  if (enable_processor_features(features)) return {};
+  return make_error(StatusCode::Unavailable,
+                    "the native code needs the tile registers of AMX, which the system does not "
+                    "give to this process");
+}
+
 class NativeLoader final : public KernelLoader {
  public:
   KernelFormat format() const override { return KernelFormat::NativeObject; }
 
   Result<std::vector<std::shared_ptr<const Kernel>>> load(
       std::string_view code, std::span<const EntryPoint> entries) const override {
+    TL_RETURN_IF_ERROR(check_native_code(code));
     open_libraries();
     TL_ASSIGN_OR_RETURN(const TemporaryFile file, TemporaryFile::with(code));
     void* handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -135,7 +122,7 @@ class NativeLoader final : public KernelLoader {
       if (symbol == nullptr)
         return make_error(StatusCode::NotFound, "the native code has no kernel \"{}\"", entry.name);
       kernels.push_back(
-          std::make_shared<NativeObjectKernel>(library, reinterpret_cast<NativeKernel>(symbol)));
+          make_native_kernel(reinterpret_cast<texloom_native_kernel*>(symbol), library));
     }
     return kernels;
   }

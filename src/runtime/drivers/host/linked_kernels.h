@@ -1,0 +1,33 @@
+/* Kernels in native code that a program links: object files that Texloom's compiler wrote
+ * (docs/llvm.md, "Ahead of time"). C11 and C++. */
+#ifndef TEXLOOM_RUNTIME_DRIVERS_HOST_LINKED_KERNELS_H_
+#define TEXLOOM_RUNTIME_DRIVERS_HOST_LINKED_KERNELS_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Runs blocks [begin, end) of a grid (native_abi.h). */
+typedef int32_t texloom_native_kernel(const void* const* arguments, const uint32_t* groups,
+                                      uint64_t begin, uint64_t end);
+
+typedef struct texloom_linked_kernel {
+  const char* name;
+  texloom_native_kernel* function;
+} texloom_linked_kernel;
+
+/* The kernels of an object file. Its header declares one; packages refer to it by name. */
+typedef struct texloom_linked_kernels {
+  const char* name;
+  const texloom_linked_kernel* kernels;
+  size_t count;
+} texloom_linked_kernels;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
