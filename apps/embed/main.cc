@@ -3,10 +3,17 @@
 //     embed PACKAGE IN.ppm OUT.ppm [DEVICE]
 //
 // DEVICE is a path such as "opencl:0", "metal" or "host"; by default "opencl", its first device.
-// The package's graph takes an array (height, width, 3) of float32 from 0 to 1 and gives another.
-// Everything that can fail returns a Status or a Result, which contains a value or a Status;
-// nothing throws. TL_ASSIGN_OR_RETURN and TL_RETURN_IF_ERROR return an error to the caller.
+// With EMBED_KERNELS (CMakeLists.txt) the program has the package's kernels itself, runs them on
+// the processor, and needs no driver and no library. The package's graph takes an array (height,
+// width, 3) of float32 from 0 to 1 and gives another. Everything that can fail returns a Status or
+// a Result, which contains a value or a Status; nothing throws. TL_ASSIGN_OR_RETURN and
+// TL_RETURN_IF_ERROR return an error to the caller.
+#ifdef EMBED_KERNELS
+#include EMBED_KERNELS_HEADER
+#include <texloom/runtime/drivers/host/driver.h>
+#else
 #include <texloom/runtime/drivers/all/drivers.h>
+#endif
 #include <texloom/runtime/executor/executor.h>
 #include <texloom/runtime/executor/load_graph.h>
 #include <texloom/runtime/package/package_file.h>
@@ -91,11 +98,21 @@ Result<Picture> apply(runtime::Executor& graph, const Picture& picture) {
   return result;
 }
 
-Status run(const std::string& package, const std::string& in, const std::string& out,
-           const std::string& path) {
+#ifdef EMBED_KERNELS
+Result<std::shared_ptr<hal::Device>> open_device(const std::string&) {
+  return hal::host::create_driver({.linked = {&EMBED_KERNELS}})->open(0);
+}
+#else
+Result<std::shared_ptr<hal::Device>> open_device(const std::string& path) {
   hal::DriverRegistry drivers;
   TL_RETURN_IF_ERROR(hal::add_drivers(drivers));
-  TL_ASSIGN_OR_RETURN(const auto device, drivers.open(path));
+  return drivers.open(path);
+}
+#endif
+
+Status run(const std::string& package, const std::string& in, const std::string& out,
+           const std::string& path) {
+  TL_ASSIGN_OR_RETURN(const auto device, open_device(path));
   std::printf("device: %s\n", device->info().name.c_str());
   TL_ASSIGN_OR_RETURN(const auto file, runtime::PackageFile::open(package));
   TL_ASSIGN_OR_RETURN(const auto graph, runtime::load_graph(device, file));

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvm_plugin import has_llvm
 
 import texloom
 from texloom import te
@@ -150,6 +151,95 @@ def test_program_runs_a_package_on_a_picture(program, package, tmp_path):
     exact = (255.0 - pixels[:, :, ::-1] + left) / 2
     # Rounding to 8 bits is half a step; float32 adds less than a thousandth of one.
     assert np.abs(read_picture(tmp_path / "out.ppm") - exact).max() <= 0.501
+
+
+@pytest.fixture(scope="module")
+def kernels(tree):
+    """An object file with kernels that invert colors, its header and its package."""
+    if not has_llvm():
+        pytest.skip("the LLVM plug-in is not built")
+    x = te.placeholder((HEIGHT, WIDTH, 3), "float32", name="x")
+    y = te.compute(x.shape, lambda i, j, c: 1 - x[i, j, c], name="y")
+    s = te.create_schedule(y.op)
+    s[y].parallel(y.op.axis[0])
+    file = tree.parent / "negative_kernels.o"
+    texloom.build(s, [x, y], "llvm", name="negative").save(file)
+    return file
+
+
+def test_a_static_program_with_linked_kernels(tree, kernels, package, tmp_path):
+    """No library is opened, neither for kernels nor for a driver."""
+    settings = [f"-DCMAKE_PREFIX_PATH={tree}", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
+    settings += [f"-DEMBED_KERNELS={kernels}"]
+    run("cmake", "-G", "Ninja", "-S", ROOT / "apps/embed", "-B", tmp_path / "build", *settings)
+    run("cmake", "--build", tmp_path / "build")
+    program = tmp_path / "build/embed"
+    run("strip", program)
+    linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
+    assert "not a dynamic executable" in linked.stdout + linked.stderr
+    print(f"{program.stat().st_size} bytes, {linked.stderr.strip()}")
+    assert program.stat().st_size < 4 << 20
+    pixels = np.random.default_rng(2).integers(1, 256, (HEIGHT, WIDTH, 3), np.uint8)
+    write_picture(tmp_path / "in.ppm", pixels)
+    run(program, kernels.with_suffix(".tlp"), tmp_path / "in.ppm", tmp_path / "out.ppm")
+    assert (read_picture(tmp_path / "out.ppm") == 255 - pixels).all()
+    other = refused(program, package, tmp_path / "in.ppm", tmp_path / "out.ppm")
+    assert "has no variant that" in other
+
+
+LINKED_C_PROGRAM = r"""
+#include <stdio.h>
+#include <texloom/runtime/c_api/texloom.h>
+#include "negative_kernels.h"
+
+enum { COUNT = %d };
+static float in[COUNT], out[COUNT];
+
+int main(int argc, char** argv) {
+  const texloom_linked_kernels* const libraries[] = {&texloom_negative_kernels};
+  texloom_device* device = NULL;
+  texloom_graph* graph = NULL;
+  texloom_executor* executor = NULL;
+  for (int i = 0; i < COUNT; ++i) in[i] = 0.25f;
+  texloom_error* error = argc > 2 ? texloom_device_open("host", &device)
+                                  : texloom_device_open_linked(libraries, 1, &device);
+  if (!error)
+    error = argc > 2 ? texloom_graph_load_native(device, argv[1], &graph)
+                     : texloom_graph_load(device, argv[1], &graph);
+  if (!error) error = texloom_executor_create(graph, &executor);
+  if (!error) error = texloom_set_input(executor, 0, in, sizeof in);
+  if (!error) error = texloom_run(executor);
+  if (!error) error = texloom_get_output(executor, 0, out, sizeof out);
+  if (error) printf("%%d: %%s\n", texloom_error_code(error), texloom_error_message(error));
+  else printf("%%g\n", out[COUNT - 1]);
+  texloom_error_free(error);
+  texloom_executor_free(executor);
+  texloom_graph_free(graph);
+  texloom_device_free(device);
+  return 0;
+}
+"""
+
+
+def test_native_code_in_a_program_in_c(tree, kernels, tmp_path):
+    """Kernels that the program links, and kernels of a package that it trusts; without LLVM."""
+    source, compiled = tmp_path / "main.c", tmp_path / "main.o"
+    source.write_text(LINKED_C_PROGRAM % (HEIGHT * WIDTH * 3))
+    strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
+    include = ["-I", tree / "include", "-I", kernels.parent]
+    run("cc", *strict, *include, "-c", source, "-o", compiled)
+    names = ("c_api", "drivers", "runtime", "plan", "support")
+    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
+    program = tmp_path / "program"
+    run("c++", compiled, kernels, *libraries, "-ldl", "-pthread", "-o", program)
+    assert run(program, kernels.with_suffix(".tlp")) == "0.75\n"
+    x = te.placeholder((HEIGHT, WIDTH, 3), "float32", name="x")
+    y = te.compute(x.shape, lambda i, j, c: 2 - x[i, j, c], name="y")
+    s = te.create_schedule(y.op)
+    s[y].parallel(y.op.axis[0])
+    texloom.build(s, [x, y], "llvm").export_library(tmp_path / "stored.tlp")
+    assert run(program, tmp_path / "stored.tlp", "native") == "1.75\n"
+    assert "only native code, which is refused" in run(program, tmp_path / "stored.tlp")
 
 
 def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
