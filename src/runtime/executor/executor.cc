@@ -29,8 +29,10 @@ std::string shape_text(const TensorSpec& tensor, std::span<const std::string> sy
   return fmt::format("{}", fmt::join(extents, ", "));
 }
 
-// Whether the fixed extents of the tensor are those of the shape, whose other extents are sizes.
+// Whether the fixed extents of a tensor without layout are those of the shape, whose other extents
+// are sizes.
 bool agrees(const TensorSpec& tensor, std::span<const std::int64_t> shape) {
+  if (shape.size() != tensor.shape.size()) return false;
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] < 0 || shape[i] != tensor.shape[i].constant().value_or(shape[i])) return false;
   }
@@ -129,8 +131,8 @@ Status Executor::set_shape(std::uint32_t input, std::span<const std::int64_t> sh
   const bool fixed = !tensor.layout.shape.empty();
   const bool fits = fixed ? std::equal(shape.begin(), shape.end(), tensor.layout.shape.begin(),
                                        tensor.layout.shape.end())
-                          : shape.size() == tensor.shape.size();
-  if (!fits || !agrees(tensor, shape))
+                          : agrees(tensor, shape);
+  if (!fits)
     return invalid_argument("input \"{}\" has the shape ({}), got ({})",
                             interface_.inputs[input].name,
                             shape_text(tensor, program_->plan().symbols), fmt::join(shape, ", "));
