@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compile/interpreted_kernels.h"
+#include "compile/native/native_code.h"
 #include "compile/package.h"
 #include "runtime/drivers/host/driver.h"
 #include "runtime/drivers/null/driver.h"
@@ -173,6 +174,19 @@ void load_module(const runtime::Package& package) {
   }
 }
 
+// Reads the file as programs that take native code do. The code itself never runs: nothing could
+// tell harmful code from harmless.
+void read_native(std::span<const std::byte> content) {
+  const auto file = runtime::PackageFile::open(content, {.kernels = {.takes_native = true}});
+  check_message(file.status());
+  if (!file.ok()) return;
+  for (const runtime::Package& package : (*file)->packages()) {
+    load_module(package);
+    for (const runtime::PackageVariant& variant : package.variants)
+      compile::processor_needs(variant.plan);
+  }
+}
+
 std::shared_ptr<hal::Device> opened(const std::shared_ptr<hal::Driver>& driver) {
   auto device = driver->open(0);
   TL_CHECK(device.ok(), device.status().to_string());
@@ -191,6 +205,7 @@ Outcome PackageRunner::run(std::span<const std::byte> content) {
   const auto file = runtime::PackageFile::open(content);
   check_message(file.status());
   check_message(runtime::PackageFile::open(content, {.kernels = {.takes_source = false}}).status());
+  read_native(content);
   if (!file.ok()) return Outcome::Refused;
   bool ran = false;
   const std::span<const runtime::Package> packages = (*file)->packages();

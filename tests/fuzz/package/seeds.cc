@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "compile/compile.h"
 #include "compile/package.h"
@@ -11,6 +13,7 @@
 #include "runtime/package/package_writer.h"
 #include "support/check.h"
 #include "tests/runtime/package/package_fixture.h"
+#include "tests/support/processor/native_object.h"
 
 namespace texloom::fuzz {
 namespace {
@@ -68,6 +71,18 @@ runtime::Package runnable_example() {
   return package;
 }
 
+// The packages with native code, which a device prefers, in each module.
+std::vector<runtime::Package> with_native_code(std::vector<runtime::Package> packages) {
+  const std::string object = NativeObjectFile("1 avx2,fma").bytes();
+  for (runtime::Package& package : packages) {
+    for (runtime::PackageVariant& variant : package.variants) {
+      for (runtime::ModuleSpec& module : variant.plan.modules)
+        module.codes.insert(module.codes.begin(), {KernelFormat::NativeObject, object});
+    }
+  }
+  return packages;
+}
+
 }  // namespace
 
 std::vector<Bytes> seed_packages() {
@@ -75,6 +90,7 @@ std::vector<Bytes> seed_packages() {
       {runnable_example()},
       {runtime::symbolic_package()},
       {compiled(kTexture)},
+      with_native_code({compiled(kLoop), runnable_example()}),
       {compiled(kLoop), runnable_example(), runtime::symbolic_package()}};
   std::vector<Bytes> seeds;
   for (const std::vector<runtime::Package>& packages : files) {
