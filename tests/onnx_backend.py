@@ -1,6 +1,7 @@
 """Runs ONNX's backend tests and prints which cases pass, are refused, or are wrong.
 
-    python tests/onnx_backend.py [--kind node,simple] [--storage buffer] [--only REGEX] [--show]
+    python tests/onnx_backend.py [--kind node,simple] [--storage buffer] [--target llvm]
+                                 [--only REGEX] [--every N] [--show]
 
 The kinds are those of KINDS; by default, all kinds run. The light models have the inputs and the
 expected outputs of ONNX's own runner. A case passes if all outputs have the declared dtype and
@@ -147,13 +148,17 @@ def compare(expected, got, case) -> str:
     return f"differs by up to {np.nanmax(np.abs(a - b)):.3g}"
 
 
-def run_case(case, storage: str, device: str) -> tuple[str, str]:
+def run_case(case, storage: str, device: str, target: str) -> tuple[str, str]:
+    from contextlib import nullcontext
+
     from texloom.errors import TVMError
     from texloom.onnx import backend
+    from texloom.target import Target
 
     model = model_of(case)
     try:
-        prepared = backend.prepare(model, device=device, storage=storage)
+        with Target(target) if target else nullcontext():
+            prepared = backend.prepare(model, device=device, storage=storage)
     except Exception as error:
         return "refused", f"{type(error).__name__}: {error}".splitlines()[0][:300]
     try:
@@ -178,10 +183,10 @@ def run_case(case, storage: str, device: str) -> tuple[str, str]:
     return "passed", ""
 
 
-def worker(connection, kinds, storage, device) -> None:
+def worker(connection, kinds, storage, device, target) -> None:
     cases = {case.name: case for case in cases_of(kinds)}
     while (name := connection.recv()) is not None:
-        connection.send(run_case(cases[name], storage, device))
+        connection.send(run_case(cases[name], storage, device, target))
 
 
 def drain(names, options, results, done) -> None:
@@ -198,13 +203,15 @@ def main() -> int:
     parser.add_argument("--kind", default=",".join(KINDS))
     parser.add_argument("--storage", default="buffer")
     parser.add_argument("--device", default="CPU")
+    parser.add_argument("--target", default="", help="such as llvm; by default the device's")
     parser.add_argument("--only", default="")
+    parser.add_argument("--every", type=int, default=1, help="run one of so many cases")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--show", action="store_true", help="print each case that does not pass")
     args = parser.parse_args()
     kinds = args.kind.split(",")
-    cases = [c for c in cases_of(kinds) if re.search(args.only, c.name)]
+    cases = [c for c in cases_of(kinds) if re.search(args.only, c.name)][:: args.every]
     kind = {c.name: kind_of(c) for c in cases}
     names = [c.name for c in cases][::-1]
     assert len(kind) == len(names), "two cases have the same name"
@@ -217,7 +224,7 @@ def main() -> int:
 
     import threading
 
-    options = (kinds, args.storage, args.device)
+    options = (kinds, args.storage, args.device, args.target)
     threads = [
         threading.Thread(target=drain, args=(names, options, results, done))
         for _ in range(args.jobs)
