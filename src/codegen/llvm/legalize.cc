@@ -3,8 +3,10 @@
 #include <array>
 
 #include "codegen/legalize/steps.h"
+#include "codegen/llvm/hoist_guards.h"
 #include "codegen/llvm/llvm_dialect.h"
 #include "codegen/llvm/thread_loops.h"
+#include "lower/kernels/join_guards.h"
 
 namespace texloom::codegen::native {
 
@@ -17,6 +19,11 @@ using Shared = Steps<llvm_dialect>;
 
 // Steps (legalize/steps.h) explains the order of the shared rows.
 constexpr std::array kSteps = {
+    Pass{"legalize.hoist_guards",
+         in_each_kernel<[](ir::Kernel& k, const ir::Target&) { k.body = hoist_guards(k.body); }>,
+         Kernels, Kernels, "move guards out of loops that do not change them"},
+    Pass{"legalize.join_guards", lower::join_guards, Kernels, Kernels,
+         "put loops with equal guards under one guard"},
     Pass{"legalize.run_threads_in_loops",
          in_each_kernel<[](ir::Kernel& k, const ir::Target&) { run_threads_in_loops(k); }>, Kernels,
          Kernels, "run the threads of a block one after the other"},
