@@ -4,6 +4,7 @@
 
 #include "codegen/backend.h"
 #include "codegen/llvm/mmt4d.h"
+#include "codegen/llvm/vector_unit.h"
 #include "core/handles.h"
 #include "ir/layout/layout_fold.h"
 #include "ir/layout/layout_pattern.h"
@@ -67,6 +68,12 @@ py::list mmt4d_variants(const Target& target) {
   return rows;
 }
 
+// The bytes and the number of the vector registers of a target of kind "llvm".
+py::tuple vector_unit(const Target& target) {
+  const codegen::native::VectorUnit unit = codegen::native::vector_unit(target);
+  return py::make_tuple(unit.bytes, unit.registers);
+}
+
 }  // namespace
 
 void bind_targets(py::module_& m) {
@@ -109,6 +116,7 @@ void bind_targets(py::module_& m) {
           "The texels that an image may have along an axis.");
   m.def("fits_image", fits_image);
   m.def("mmt4d_variants", mmt4d_variants);
+  m.def("vector_unit", vector_unit);
   m.def("target_kinds", target_kinds);
   m.def("target_devices", target_devices);
   // The driver of the devices that run kernels for targets of a kind.

@@ -8,10 +8,8 @@ from ...extents import likely, number_of, product
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu_tiles import gpu_tile
-from .register_tiles import ROWS, Tile, even_rows, lanes_of, schedule_tiles
-
-VECTOR_BYTES = 32
-"""The most bytes of a vector: wider registers of processors do not make kernels faster."""
+from .processor.registers import Registers
+from .register_tiles import Tile, even_rows, lanes_of, schedule_tiles
 
 
 def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: TargetValue) -> IterVar:
@@ -38,20 +36,24 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     for each in stored_inputs(sums):
         _schedule_elements(s, each)
     written = likely(product(root.shape[len(sums.shape) - 1 :]))
-    tile = (_processor_tile if target.is_cpu else gpu_tile)(sums, written)
+    if target.is_cpu:
+        tile = _processor_tile(sums, written, Registers.of(target))
+    else:
+        tile = gpu_tile(sums, written)
     return schedule_tiles(s, sums, root, tile, written)
 
 
-def _processor_tile(sums: Tensor, written: int) -> Tile:
+def _processor_tile(sums: Tensor, written: int, registers: Registers) -> Tile:
     """Return the tile for sums of which `written` columns are written."""
     roles = Contraction.of(sums)
     assert roles is not None
     extents = [likely(extent) for extent in sums.shape]
     rows = extents[roles.rows] if roles.rows is not None else 1
-    lanes = lanes_of(extents[-1], VECTOR_BYTES // (8 if sums.dtype.endswith("64") else 4))
-    own_rows = even_rows(rows, roles.rows_per_group)
+    lanes = lanes_of(extents[-1], registers.bytes // (8 if sums.dtype.endswith("64") else 4))
+    most_rows = registers.most_rows(2)
+    own_rows = even_rows(rows, roles.rows_per_group, most_rows)
     # The device's compiler may combine scalar elements into vectors.
-    vectors = 16 if lanes == 1 else max(2, ROWS // own_rows)
+    vectors = 16 if lanes == 1 else max(2, most_rows // own_rows)
     # A tile that is wider than the written stage would be cut, and so would its vectors.
     vectors = max(1, min(vectors, written // lanes))
     while lanes > written:

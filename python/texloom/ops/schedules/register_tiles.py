@@ -87,14 +87,14 @@ def lanes_of(columns: int, most: int) -> int:
     return lanes if lanes >= 4 else 1
 
 
-def even_rows(rows: int, per_group: int) -> int:
+def even_rows(rows: int, per_group: int, most: int = ROWS) -> int:
     """Return the number of rows of a tile, so that few are beyond the last row or their group."""
     within = rows if per_group >= rows else per_group
-    if within <= ROWS:
+    if within <= most:
         return within
     if within < rows:
-        return max(n for n in range(1, ROWS + 1) if within % n == 0)
-    return min(range(ROWS, ROWS // 2, -1), key=lambda n: -rows % n)
+        return max(n for n in range(1, most + 1) if within % n == 0)
+    return min(range(most, most // 2, -1), key=lambda n: -rows % n)
 
 
 def _bind_tiles(

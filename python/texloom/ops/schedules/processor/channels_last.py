@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ..channels_last.layouts import blocked_weight_layout
 from .convolution import schedule_convolution
+from .registers import Registers
 from .tiles import PixelTile
 
 
@@ -12,16 +13,14 @@ def schedule_channels_last(
     s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`."""
-    del target  # tiles of processors suit every target
-    tile = PixelTile.of(sums, root)
+    tile = PixelTile.of(sums, root, Registers.of(target))
     assert tile is not None
     return schedule_convolution(s, sums, root, tile)
 
 
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution; None if it has no tile."""
-    del target  # tiles of processors suit every target
-    tile = PixelTile.of(sums, output)
+    tile = PixelTile.of(sums, output, Registers.of(target))
     rank = len(sums.op.input_tensors[1].shape)
     return None if tile is None else blocked_weight_layout(rank, tile.channels)
 

@@ -8,11 +8,10 @@ from math import prod
 
 from ...._core import Tensor
 from ...contraction import Contraction
+from .registers import ANY, Registers
 
 LANES = 8
-"""The lanes of a vector of 32 bytes: wider registers do not make kernels faster."""
-SUMS = 16
-"""The most vectors of sums of a thread: half of 32 registers."""
+"""The elements that are copied together."""
 COPIED = 1 << 12
 """The most elements of pixels that a thread copies at a time: they stay in the fastest cache."""
 
@@ -42,7 +41,7 @@ class PixelTile:
         return self.vectors * self.lanes
 
     @classmethod
-    def of(cls, sums: Tensor, root: Tensor) -> PixelTile | None:
+    def of(cls, sums: Tensor, root: Tensor, registers: Registers = ANY) -> PixelTile | None:
         """Return the tile for sums from which `root` is computed.
 
         None if the channels (of a group) do not divide into vectors, or if a group has one output
@@ -54,22 +53,25 @@ class PixelTile:
         is_flat = len(sums.shape) < len(root.shape)
         columns = prod(spatial) if is_flat else spatial[-1]
         if roles.rows_per_group > 1:
-            return tile_for(columns, min(channels, roles.rows_per_group))
+            return tile_for(columns, min(channels, roles.rows_per_group), registers)
         inner = int(sums.op.input_tensors[1].shape[1])
-        return tile_for(columns, channels, is_depthwise=True) if inner == 1 else None
+        return tile_for(columns, channels, registers, is_depthwise=True) if inner == 1 else None
 
 
 @lru_cache(maxsize=1024)
-def tile_for(columns: int, channels: int, is_depthwise: bool = False) -> PixelTile | None:
+def tile_for(
+    columns: int, channels: int, registers: Registers = ANY, is_depthwise: bool = False
+) -> PixelTile | None:
     """Return the tile for rows of `columns` pixels and for `channels` channels (of a group)."""
-    lanes = next((n for n in (8, 4, 2) if channels % n == 0), None)
+    most = registers.bytes // 4
+    lanes = next((n for n in (16, 8, 4, 2) if n <= most and channels % n == 0), None)
     if lanes is None:
         return None
     widths = [1] if is_depthwise else [n for n in (1, 2, 3, 4) if channels // lanes % n == 0]
     tiles = [
         PixelTile(pixels, vectors, lanes)
         for vectors in widths
-        for pixels in range(1, min(columns, SUMS // vectors) + 1)
+        for pixels in range(1, min(columns, registers.most_rows(vectors)) + 1)
     ]
     return min(tiles, key=lambda tile: _cycles(tile, columns, channels))
 
@@ -95,4 +97,4 @@ def copied_channels(inputs: int, pixels: int) -> int:
     return max(whole or fitting or [1])
 
 
-__all__ = ["COPIED", "LANES", "SUMS", "PixelTile", "copied_channels", "tile_for"]
+__all__ = ["COPIED", "LANES", "PixelTile", "copied_channels", "tile_for"]

@@ -1,0 +1,53 @@
+"""The vector registers of a processor, which hold the sums of a tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .... import _core
+from ...._core import TargetValue
+
+
+@dataclass(frozen=True)
+class Registers:
+    """The vector registers that a tile may use.
+
+    Attributes
+    ----------
+    bytes : int
+        Of a register.
+    count : int
+    sums : int
+        The most registers with sums.
+    """
+
+    bytes: int
+    count: int
+    sums: int
+
+    @classmethod
+    def of(cls, target: TargetValue) -> Registers:
+        """Return the registers of a target for processors."""
+        return _of_machine(target) if target.kind == "llvm" else ANY
+
+    def hold(self, rows: int, vectors: int) -> bool:
+        """Whether they hold the sums of a tile, its `vectors` of columns and a row's factor."""
+        sums = rows * vectors
+        return sums <= self.sums and sums + vectors + 1 <= self.count
+
+    def most_rows(self, vectors: int) -> int:
+        """Return the rows of the largest tile of so many vectors of columns."""
+        return max(n for n in range(1, self.count) if n == 1 or self.hold(n, vectors))
+
+
+@lru_cache(maxsize=64)
+def _of_machine(target: TargetValue) -> Registers:
+    size, count = _core.vector_unit(target)
+    return Registers(size, count, count)
+
+
+ANY = Registers(32, 32, 16)
+"""For OpenCL's kernels: wider registers do not make them faster, nor do more sums."""
+
+__all__ = ["ANY", "Registers"]
