@@ -1,5 +1,6 @@
 #include "runtime/plan/tensor_transfer.h"
 
+#include <cstring>
 #include <vector>
 
 #include "runtime/hal/transfer.h"
@@ -62,6 +63,17 @@ Result<hal::Lease<hal::Buffer>> acquire_staging(hal::Device& device,
                              .usage = hal::kStagingUsage});
 }
 
+// The memory of a tensor that the host may use like the device, without commands; empty otherwise.
+hal::Mapping map_shared(const hal::Device& device, const hal::Binding& binding, std::size_t bytes,
+                        hal::Access access) {
+  const auto* bound = std::get_if<hal::BufferBinding>(&binding);
+  if (bound == nullptr || bytes == 0) return {};
+  const hal::MemoryKindInfo& kind = device.info().memory(bound->buffer->desc().memory);
+  if (!kind.mappable || !kind.persistent || !kind.coherent) return {};
+  auto mapping = bound->buffer->map(bound->offset, bytes, access);
+  return mapping.ok() ? *std::move(mapping) : hal::Mapping();  // the application may have mapped it
+}
+
 }  // namespace
 
 Result<hal::Binding> allocate(hal::Device& device, const TensorSpec& tensor) {
@@ -104,6 +116,13 @@ Status submit_write(hal::Device& device, const std::shared_ptr<hal::Queue>& queu
   TL_RETURN_IF_ERROR(check(tensor, array.size(), binding));
   std::vector<std::byte> storage;
   const std::span<const std::byte> places = packed(tensor, array, storage);
+  if (queue->is_idle()) {
+    hal::Mapping shared = map_shared(device, binding, places.size(), hal::Access::Write);
+    if (!shared.bytes().empty()) {
+      std::memcpy(shared.bytes().data(), places.data(), places.size());
+      return shared.release();
+    }
+  }
   TL_ASSIGN_OR_RETURN(auto staging, acquire_staging(device, queue, tensor));
   const std::shared_ptr<hal::CommandBuffer> commands = device.create_command_buffer();
   if (const auto* texture = std::get_if<hal::TextureBinding>(&binding)) {
@@ -126,6 +145,12 @@ Status read_after(hal::Device& device, const std::shared_ptr<hal::Queue>& queue,
   TL_RETURN_IF_ERROR(check(tensor, array.size(), binding));
   TL_ASSIGN_OR_RETURN(auto staging, acquire_staging(device, queue, tensor));
   const Status status = read_places(tensor, array, [&](std::span<std::byte> places) -> Status {
+    hal::Mapping shared = map_shared(device, binding, places.size(), hal::Access::Read);
+    if (!shared.bytes().empty()) {
+      TL_RETURN_IF_ERROR(queue->wait_idle());
+      std::memcpy(places.data(), shared.bytes().data(), places.size());
+      return shared.release();
+    }
     const std::shared_ptr<hal::CommandBuffer> commands = device.create_command_buffer();
     if (const auto* texture = std::get_if<hal::TextureBinding>(&binding)) {
       TL_RETURN_IF_ERROR(hal::record_read(*commands, staging.object(), texture->texture,

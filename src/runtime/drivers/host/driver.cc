@@ -98,7 +98,7 @@ class HostDriver final : public Driver {
                                               const DeviceOptions& options) override {
     // Each open device has its own copy, whose address identifies the device's objects.
     const auto info = std::make_shared<const DeviceInfo>(devices_[ordinal]);
-    // The queue's thread is one of `threads_`, so there is one worker less.
+    // The thread that waits for the queue is one of `threads_`, so there is one worker less.
     TL_ASSIGN_OR_RETURN(std::shared_ptr<Workers> workers, Workers::create(threads_ - 1));
     TL_ASSIGN_OR_RETURN(std::unique_ptr<QueueBackend> backend,
                         create_queue_backend(workers, options.profile, info->name));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -17,6 +18,9 @@ namespace {
 // The limit for the groups of dispatches that run together, so that their number does not overflow.
 // More groups would run for years.
 constexpr std::uint64_t kMaxGroups = std::uint64_t{1} << 48;
+
+// Dispatches that take less are not worth the time in which another thread wakes up.
+constexpr double kSharedNanoseconds = 20e3;
 
 // Rows of bytes in memory.
 struct Rows {
@@ -88,19 +92,27 @@ std::uint64_t count_groups(const std::array<std::uint32_t, 3>& groups) {
   return plane > kMaxGroups / groups[2] ? 0 : plane * groups[2];
 }
 
+}  // namespace
+
 // Runs transfers one at a time, and dispatches without a barrier between them together, so that
 // threads share the groups of many small dispatches as if they were one large dispatch.
-class Runner {
+class Execution::Runner {
  public:
-  Runner(Workers& workers, std::span<std::byte> scratch, std::span<const Binding> table)
-      : workers_(workers), scratch_(scratch), table_(table) {}
+  Runner(Workers& workers, std::span<const Binding> table) : workers_(workers), table_(table) {}
 
-  Status run(const Segment& segment) {
+  const std::span<const Binding>& table() const { return table_; }
+
+  Status run(const Segment& segment, std::span<std::byte> scratch) {
+    scratch_ = scratch;
     if (call_of(segment) == nullptr) TL_RETURN_IF_ERROR(finish());
     return std::visit(*this, segment);
   }
 
   // Runs the dispatches that are pending.
+  Status finish(std::span<std::byte> scratch) {
+    scratch_ = scratch;
+    return finish();
+  }
   Status finish() {
     const std::vector<Dispatch> dispatches = std::exchange(dispatches_, {});
     const std::uint64_t groups = dispatches.empty() ? 0 : dispatches.back().end;
@@ -114,6 +126,7 @@ class Runner {
       }
       return Status();
     };
+    if (is_short(dispatches)) return part(0, groups, scratch_);
     return workers_.run(groups, scratch_, part);
   }
 
@@ -190,10 +203,26 @@ class Runner {
     std::uint64_t begin = 0, end = 0;  // the range of its groups among all pending groups
 
     Status run(GroupRange range, std::span<std::byte> scratch) const {
-      return kernel->run({*entry, groups, arguments}, range, scratch).with_context(described());
+      const ProfileClock::time_point started = ProfileClock::now();
+      TL_RETURN_IF_ERROR(
+          kernel->run({*entry, groups, arguments}, range, scratch).with_context(described()));
+      const std::chrono::duration<float, std::nano> taken = ProfileClock::now() - started;
+      kernel->add_measurement(taken.count() / static_cast<float>(range.end - range.begin));
+      return {};
     }
     std::string described() const { return fmt::format("kernel \"{}\"", entry->name); }
   };
+
+  // Whether the dispatches are known to take less time than is worth sharing.
+  static bool is_short(std::span<const Dispatch> dispatches) {
+    double total = 0;
+    for (const Dispatch& each : dispatches) {
+      const double nanoseconds = each.kernel->group_nanoseconds();
+      if (nanoseconds == 0) return false;
+      total += nanoseconds * static_cast<double>(each.end - each.begin);
+    }
+    return total < kSharedNanoseconds;
+  }
 
   Status add(const KernelCall& call, const std::array<std::uint32_t, 3>& groups) {
     TL_RETURN_IF_ERROR(call.executable->prepare());
@@ -217,35 +246,64 @@ class Runner {
   }
 
   Workers& workers_;
-  std::span<std::byte> scratch_;
+  std::span<std::byte> scratch_;  // of the thread that runs
   std::span<const Binding> table_;
   std::vector<Dispatch> dispatches_;  // after the last barrier, pending
 };
 
-}  // namespace
+Execution::Execution(const CommandRange& commands, Workers& workers, Profile* profile,
+                     std::uint32_t track)
+    : runner_(std::make_unique<Runner>(workers, commands.table())),
+      next_(commands.begin()),
+      end_(commands.end()),
+      profile_(profile),
+      track_(track),
+      given_(profile == nullptr ? ProfileClock::time_point() : ProfileClock::now()) {}
 
-Status run_commands(const CommandRange& commands, Workers& workers, std::span<std::byte> scratch,
-                    Profile* profile, std::uint32_t track) {
-  Runner runner(workers, scratch, commands.table());
-  const ProfileClock::time_point given =
-      profile == nullptr ? ProfileClock::time_point() : ProfileClock::now();
-  for (const Segment& segment : commands) {
-    if (profile == nullptr) {
-      TL_RETURN_IF_ERROR(runner.run(segment));
-      continue;
+Execution::~Execution() = default;
+Execution::Execution(Execution&&) noexcept = default;
+
+bool Execution::is_brief(const Segment& segment) const {
+  if (std::holds_alternative<NativeSegment>(segment)) return false;
+  const KernelCall* call = call_of(segment);
+  if (call == nullptr) return true;
+  if (!call->executable->prepare().ok()) return false;  // run() reports it
+  return static_cast<const HostExecutable&>(*call->executable).kernel(call->entry_point).is_brief();
+}
+
+Status Execution::step(std::span<std::byte> scratch) {
+  const Segment& segment = *next_;
+  ++next_;
+  if (profile_ == nullptr) return runner_->run(segment, scratch);
+  if (std::holds_alternative<BarrierSegment>(segment)) return {};
+  const ProfileClock::time_point begin = ProfileClock::now();
+  TL_RETURN_IF_ERROR(runner_->run(segment, scratch));
+  TL_RETURN_IF_ERROR(runner_->finish());  // runs this command alone, so that it has its own span
+  profile_->add({.name = label_of(segment),
+                 .track = track_,
+                 .begin = begin,
+                 .end = ProfileClock::now(),
+                 .queue_wait = begin - given_,
+                 .bytes = bytes_of(segment, runner_->table())});
+  return {};
+}
+
+Status Execution::run(std::span<std::byte> scratch) {
+  while (next_ != end_) TL_RETURN_IF_ERROR(step(scratch));
+  return runner_->finish(scratch);
+}
+
+Result<bool> Execution::run_until(ProfileClock::time_point deadline, std::span<std::byte> scratch) {
+  while (next_ != end_) {
+    const bool may_stop = std::holds_alternative<BarrierSegment>(*next_);
+    if (!is_brief(*next_) || (may_stop && ProfileClock::now() > deadline)) {
+      TL_RETURN_IF_ERROR(runner_->finish(scratch));
+      return false;
     }
-    if (std::holds_alternative<BarrierSegment>(segment)) continue;
-    const ProfileClock::time_point begin = ProfileClock::now();
-    TL_RETURN_IF_ERROR(runner.run(segment));
-    TL_RETURN_IF_ERROR(runner.finish());  // runs this command alone, so that it has its own span
-    profile->add({.name = label_of(segment),
-                  .track = track,
-                  .begin = begin,
-                  .end = ProfileClock::now(),
-                  .queue_wait = begin - given,
-                  .bytes = bytes_of(segment, commands.table())});
+    TL_RETURN_IF_ERROR(step(scratch));
   }
-  return runner.finish();
+  TL_RETURN_IF_ERROR(runner_->finish(scratch));
+  return true;
 }
 
 }  // namespace texloom::hal::host

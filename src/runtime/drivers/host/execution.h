@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "runtime/drivers/host/workers.h"
@@ -12,10 +13,31 @@
 
 namespace texloom::hal::host {
 
-// Runs all commands in order and returns when they are complete; after an error no further command
-// is started. `scratch` belongs to the calling thread. Spans of commands are added to `track` of
-// the profile, unless the profile is null.
-Status run_commands(const CommandRange& commands, Workers& workers, std::span<std::byte> scratch,
-                    Profile* profile, std::uint32_t track);
+// The commands of a range, in order. Used by one thread at a time.
+class Execution {
+ public:
+  // Spans of commands are added to `track` of the profile, unless the profile is null.
+  Execution(const CommandRange& commands, Workers& workers, Profile* profile, std::uint32_t track);
+  ~Execution();
+  Execution(Execution&&) noexcept;
+
+  // Runs the remaining commands and returns when they are complete; after an error no further
+  // command is started. `scratch` belongs to the calling thread.
+  Status run(std::span<std::byte> scratch);
+  // The same, but stops between commands when the deadline is over, or before a command that may
+  // take long. Returns whether all commands are complete.
+  Result<bool> run_until(ProfileClock::time_point deadline, std::span<std::byte> scratch);
+
+ private:
+  class Runner;
+  bool is_brief(const Segment& segment) const;
+  Status step(std::span<std::byte> scratch);
+
+  std::unique_ptr<Runner> runner_;
+  SegmentList::Iterator next_, end_;
+  Profile* profile_;
+  std::uint32_t track_;
+  ProfileClock::time_point given_;
+};
 
 }  // namespace texloom::hal::host

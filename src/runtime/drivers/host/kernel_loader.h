@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -65,10 +66,25 @@ class Kernel {
   // Whether several threads may share a launch, each running some of its groups. Otherwise run() is
   // called once for each launch, with all groups.
   virtual bool is_divisible() const = 0;
+  // Whether launches never wait for other threads and take about as long as users wait, so that a
+  // thread that polls the queue may run them.
+  virtual bool is_brief() const { return false; }
 
   // Runs these groups of a launch. An error ends the submission with its message. Must not throw.
   virtual Status run(const Launch& launch, GroupRange groups,
                      std::span<std::byte> scratch) const = 0;
+
+  // The nanoseconds of a group by earlier launches; 0 before the first one. Only divisible kernels
+  // are measured.
+  float group_nanoseconds() const { return group_nanoseconds_.load(std::memory_order_relaxed); }
+  void add_measurement(float nanoseconds_of_group) const {
+    const float old = group_nanoseconds();
+    const float next = old == 0 ? nanoseconds_of_group : old + (nanoseconds_of_group - old) / 8;
+    group_nanoseconds_.store(next, std::memory_order_relaxed);
+  }
+
+ private:
+  mutable std::atomic<float> group_nanoseconds_ = 0;
 };
 
 // Makes kernels from code of one format. Thread safe. A driver keeps its loaders alive.

@@ -1,7 +1,7 @@
 #include "runtime/drivers/host/workers.h"
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +14,22 @@ namespace {
 // Several parts per thread, so that a slow or late thread leaves parts to other threads.
 constexpr std::uint64_t kPartsOfThread = 4;
 
+// For how long a thread polls before it sleeps: waking it up takes about as long.
+constexpr std::chrono::microseconds kBusy(50);
+
+// Polls for a moment; returns whether the condition holds.
+template <typename Condition>
+bool holds_soon(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + kBusy;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  return true;
+}
+
 }  // namespace
 
 struct Workers::Job {
@@ -24,7 +40,7 @@ struct Workers::Job {
   std::atomic<bool> failed = false;
   std::mutex error_mutex;
   Status error;
-  unsigned threads = 0;  // besides the caller; guarded by the workers' mutex
+  std::atomic<unsigned> threads = 0;  // besides the caller; changed under the workers' mutex
 };
 
 Result<std::shared_ptr<Workers>> Workers::create(unsigned threads) {
@@ -68,7 +84,7 @@ void Workers::run_parts(Job& job, std::span<std::byte> scratch) {
 void Workers::work(std::span<std::byte> scratch) {
   std::unique_lock lock(mutex_);
   while (true) {
-    posted_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+    await_job(lock);
     if (stopping_) return;
     Job& job = *jobs_.front();
     ++job.threads;
@@ -78,6 +94,19 @@ void Workers::work(std::span<std::byte> scratch) {
     jobs_.remove(&job);  // the job has no parts left to start
     if (--job.threads == 0) finished_.notify_all();
   }
+}
+
+// Returns when there is a job, or the workers stop.
+void Workers::await_job(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t seen = posts_.load();
+  if (!stopping_ && jobs_.empty()) {
+    lock.unlock();
+    holds_soon([&] { return posts_.load(std::memory_order_relaxed) != seen; });
+    lock.lock();
+  }
+  ++sleepers_;
+  posted_.wait(lock, [&] { return stopping_ || !jobs_.empty(); });
+  --sleepers_;
 }
 
 Status Workers::run(std::uint64_t items, std::span<std::byte> scratch, Part part) {
@@ -91,11 +120,15 @@ Status Workers::run(std::uint64_t items, std::span<std::byte> scratch, Part part
   {
     const std::scoped_lock lock(mutex_);
     jobs_.push_back(&job);
-    posted_.notify_all();
+    ++posts_;
+    if (sleepers_ != 0) posted_.notify_all();
   }
   run_parts(job, scratch);
   std::unique_lock lock(mutex_);
   jobs_.remove(&job);
+  lock.unlock();
+  holds_soon([&] { return job.threads == 0; });
+  lock.lock();
   finished_.wait(lock, [&] { return job.threads == 0; });
   return std::move(job.error);
 }

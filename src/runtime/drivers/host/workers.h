@@ -1,6 +1,7 @@
 // Worker threads that share the groups of a dispatch.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -38,11 +39,16 @@ class Workers {
 
   Workers() = default;
   void work(std::span<std::byte> scratch);
+  void await_job(std::unique_lock<std::mutex>& lock);
   static void run_parts(Job& job, std::span<std::byte> scratch);
 
+  // The jobs that were ever posted. A thread that has just finished a job watches it for a moment
+  // before it sleeps, because networks post a job after the other.
+  std::atomic<std::uint64_t> posts_ = 0;
   std::mutex mutex_;  // guards all below, and the members of Job that say so
   std::condition_variable posted_, finished_;
-  std::list<Job*> jobs_;  // jobs with parts left to start
+  std::list<Job*> jobs_;   // jobs with parts left to start
+  unsigned sleepers_ = 0;  // threads that wait for posted_
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

@@ -236,6 +236,22 @@ void Queue::State::help_until(std::uint64_t completed, Lock& lock) {
   --helpers_;
 }
 
+// Whether the device has finished the front. The driver may run a part of it meanwhile.
+bool Queue::State::front_is_complete(Lock& lock) {
+  QueueBackend::Work* const work = started_.front().work.get();
+  if (work == nullptr) return true;
+  completer_ = std::this_thread::get_id();
+  lock.unlock();
+  bool is_complete = false;
+  {
+    const auto scope = backend_->enter();
+    is_complete = work->is_complete();
+  }
+  lock.lock();
+  completer_.reset();
+  return is_complete;
+}
+
 // Alternately starts and completes submissions while possible; returns whether `completed`
 // submissions are complete.
 bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& deadline, Lock& lock) {
@@ -244,8 +260,7 @@ bool Queue::State::busy_wait_until(std::uint64_t completed, const Deadline& dead
   while (completed_ < completed && steady_clock::now() < end) {
     if (can_start_without_a_host_call()) {
       help_to_start(lock);
-    } else if (can_complete() &&
-               (started_.front().work == nullptr || started_.front().work->is_complete())) {
+    } else if (can_complete() && front_is_complete(lock)) {
       complete(1, lock);
     } else {
       lock.unlock();

@@ -78,6 +78,7 @@ class Queue::State {
   // The next functions release the lock while they call the driver and semaphores.
   void start_front(Lock& lock);
   Status start_on_device(internal::Pending& next);
+  bool front_is_complete(Lock& lock);
   void complete(std::size_t most, Lock& lock);
   void settle(internal::Pending& done, Status status, Lock& lock);
   // Wakes the threads for the work that the caller leaves to them.
