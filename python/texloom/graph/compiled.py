@@ -16,6 +16,7 @@ from ..checks.checked_calls import check_calls, check_methods
 from ..custom.operators import Operator
 from ..devices.lookup import present
 from ..errors import refuse
+from ..extents import are_known
 from ..functions.files import write_object
 from .tensor import GraphTensor
 
@@ -35,8 +36,12 @@ class RunnableGraph:
         self, core: Any, inputs: Sequence[GraphTensor], outputs: Sequence[GraphTensor]
     ) -> None:
         self._core = core
+        self._default_device: Device | None = None
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
+        # None if they depend on the inputs' shapes, which are checked when they are computed.
+        is_fixed = all(are_known(each.shape) for each in (*self.inputs, *self.outputs))
+        self._output_shapes = [each.shape for each in self.outputs] if is_fixed else None
 
     def run(
         self, inputs: Mapping[str, NDArray[Any]], device: Device | str | None = None
@@ -71,11 +76,20 @@ class RunnableGraph:
             refuse(
                 "UnknownName", f"the graph has no input {unknown[0]!r}", f"its inputs are {known}"
             )
-        chosen = self._chosen(device)
-        shapes = self._core.output_shapes(chosen, [array.shape for array in given])
-        made = [np.empty(s, t.dtype) for s, t in zip(shapes, self.outputs, strict=True)]
-        results = self._core.run(chosen, given, made)
+        results = self._run(given, device)
         return {tensor.name: array for tensor, array in zip(self.outputs, results, strict=True)}
+
+    def _run(
+        self, given: Sequence[NDArray[Any]], device: Device | str | None
+    ) -> Sequence[NDArray[Any]]:
+        """Run the graph on arrays that fit its inputs; return new arrays for its outputs."""
+        chosen = self._chosen(device)
+        shapes = self._output_shapes
+        if shapes is None:
+            shapes = self._core.output_shapes(chosen, [array.shape for array in given])
+        made = [np.empty(s, t.dtype) for s, t in zip(shapes, self.outputs, strict=True)]
+        results: Sequence[NDArray[Any]] = self._core.run(chosen, given, made)
+        return results
 
     def time(self, times: int = 1, device: Device | str | None = None) -> float:
         """Return the seconds of `times` runs, one after another, with the inputs of the last run.
@@ -101,7 +115,9 @@ class RunnableGraph:
         variants are tried in the order of the file. Reading this attribute raises TL5006 if this
         machine has no driver for the package.
         """
-        return present(self._core.default_device())
+        if self._default_device is None:
+            self._default_device = present(self._core.default_device())
+        return self._default_device
 
     def _chosen(self, device: Device | str | None) -> Device:
         return self.default_device if device is None else present(device)

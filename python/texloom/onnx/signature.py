@@ -31,6 +31,9 @@ class Signature:
     def __init__(self, inputs: Iterable[onnx.ValueInfoProto]) -> None:
         self.inputs = list(inputs)
         self._by_name = {each.name: each for each in self.inputs}
+        # Read once from the messages, because each call of a model needs them.
+        self._shapes = {name: shape_of(each) for name, each in self._by_name.items()}
+        self._tensor_dtypes: dict[str, str] = {}
 
     @staticmethod
     def of_model(model: onnx.ModelProto) -> tuple[Signature, Signature]:
@@ -79,7 +82,7 @@ class Signature:
             if isinstance(shape, (list, tuple)) and any(isinstance(e, str) for e in shape):
                 self._check_name(name)
                 numbers = [0 if isinstance(e, str) else e for e in shape]
-                said = shape_of(self._by_name[name])
+                said = self._shapes[name]
                 known = [
                     n if isinstance(e, str) else e for n, e in zip(said or (), shape, strict=False)
                 ]
@@ -106,11 +109,11 @@ class Signature:
         made = {
             name: tuple(map(int, shape))
             for name, shape in shapes.items()
-            if not _is_fixed(shape_of(self._by_name[name]))
+            if not _is_fixed(self._shapes[name])
         }
         extents: dict[int | str, int] = {}
         for name, shape in made.items():
-            extents.update(zip(shape_of(self._by_name[name]) or (), shape, strict=False))
+            extents.update(zip(self._shapes[name] or (), shape, strict=False))
         extents.pop("?", None)
         for each in self.inputs:
             said = shape_of(each)
@@ -122,11 +125,7 @@ class Signature:
 
     def stated(self, shapes: Mapping[str, Sequence[int]]) -> dict[str, Sequence[int]]:
         """Return the shapes of the inputs whose extents the model leaves open."""
-        return {
-            name: shape
-            for name, shape in shapes.items()
-            if not _is_fixed(shape_of(self._by_name[name]))
-        }
+        return {name: shape for name, shape in shapes.items() if not _is_fixed(self._shapes[name])}
 
     def checked_all(self, arrays: Mapping[str, Any]) -> dict[str, Any]:
         """Return a checked array for each input; inputs that are not tensors stay unchanged."""
@@ -147,14 +146,14 @@ class Signature:
     def checked(self, name: str, value: Any) -> Any:
         """Return the value given for an input as an array of the model's dtype and shape."""
         self._check_name(name)
-        if not _is_tensor(self._by_name[name]):
+        dtype = self._dtype_of_tensor(name)
+        if dtype is None:
             return value
         array: NDArray[Any] = np.asarray(value)
-        dtype = dtype_of(self._by_name[name])
         own, stored = numpy_dtype(dtype), _STORED_AS.get(dtype)
-        if array.dtype.name == stored:
+        if stored is not None and array.dtype.name == stored:
             array = array_of_stored(array, dtype)
-        if array.dtype.name != own.name:
+        if array.dtype != own and array.dtype.name != own.name:
             refuse(
                 "WrongElementType",
                 f"the input {name!r} is {dtype}, but the array is {array.dtype}",
@@ -162,7 +161,12 @@ class Signature:
                 + (f", or give what is stored as {stored}" if stored else ""),
             )
         self._check_shape(name, array.shape, "the array's")
-        return array.astype(array.dtype.newbyteorder("="), copy=False)
+        return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+    def _dtype_of_tensor(self, name: str) -> str | None:
+        if name not in self._tensor_dtypes and _is_tensor(self._by_name[name]):
+            self._tensor_dtypes[name] = dtype_of(self._by_name[name])
+        return self._tensor_dtypes.get(name)
 
     def check_names(self, names: Iterable[str]) -> None:
         """Refuse names that no input has."""
@@ -175,7 +179,7 @@ class Signature:
             refuse("UnknownName", f"the model has no input {name!r}", f"its inputs are {known}")
 
     def _check_shape(self, name: str, shape: Sequence[int], whose: str) -> None:
-        said = shape_of(self._by_name[name])
+        said = self._shapes[name]
         if said is None:
             return
         agrees = len(said) == len(shape) and all(
@@ -194,7 +198,7 @@ class Signature:
         """Refuse shapes in which extents of one name have different numbers."""
         first: dict[str, tuple[int, str]] = {}
         for name, shape in shapes.items():
-            for symbol, extent in zip(shape_of(self._by_name[name]) or (), shape, strict=False):
+            for symbol, extent in zip(self._shapes[name] or (), shape, strict=False):
                 if isinstance(symbol, int) or symbol == "?":
                     continue
                 other, whose = first.setdefault(symbol, (extent, name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
@@ -17,6 +18,43 @@ from .network import Network
 from .nodes import Value, refuse_model
 from .nodes.types import STORED
 from .nodes.values import array_of_stored, stored_array
+
+
+@dataclass(frozen=True)
+class ReadyRun:
+    """A run of arrays that are known to fit.
+
+    Attributes
+    ----------
+    graph : CompiledGraph
+    inputs : list of str
+        In the graph's order.
+    outputs : dict of str to int
+        The places of the model's outputs among those of the graph.
+    """
+
+    graph: CompiledGraph
+    inputs: list[str]
+    outputs: dict[str, int]
+
+    def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:
+        """Return the outputs by name, in the model's order."""
+        made = self.graph._run([inputs[name] for name in self.inputs], device)
+        return {name: made[place] for name, place in self.outputs.items()}
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether the value of a tensor is the tensor's array."""
+    tensor = value.tensor
+    return (
+        tensor is not None
+        and value.items is None
+        and value.count is None
+        and value.dtype not in STORED
+        and are_known(value.shape)
+        and are_known(tensor.shape)
+        and tuple(value.shape) == tuple(tensor.shape)
+    )
 
 
 class Specialization:
@@ -72,6 +110,24 @@ class Specialization:
             return whole[(slice(None),) * value.counted_axis + (slice(int(array_of(value.count))),)]
 
         return {name: value.computed(array_of) for name, value in self._network.outputs.items()}
+
+    def ready_for(self, inputs: Mapping[str, NDArray[Any]]) -> ReadyRun | None:
+        """Return a run without checks, for arrays with the dtypes and shapes of these.
+
+        None if arrays are not given to the graph, or not returned, as they are.
+        """
+        graph, network = self.graph, self._network
+        if graph is None or any(stored_array(inputs[n]) is not inputs[n] for n in network.inputs):
+            return None
+        places = {tensor.name: place for place, tensor in enumerate(graph.outputs)}
+        outputs = {}
+        for name, value in network.outputs.items():
+            if value.tensor not in network.name_of or not _is_whole(value):
+                return None
+            outputs[name] = places[network.name_of[value.tensor]]
+        if len(set(outputs.values())) < len(outputs):
+            return None
+        return ReadyRun(graph, [tensor.name for tensor in graph.inputs], outputs)
 
     def halves(self) -> frozenset[str]:
         """Return the names of the graph's tensors that nodes compute and store as float16.

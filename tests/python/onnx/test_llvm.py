@@ -1,0 +1,149 @@
+"""Networks on the target llvm, in native code: the schedules for processors.
+
+Elements are small integers where operators add and multiply alone: then every sum is exact in any
+order, and results must be equal. The plug-in is built by -DTEXLOOM_LLVM=ON; without it, these
+tests are skipped.
+"""
+
+import numpy as np
+import onnx
+import pytest
+from llvm_plugin import has_llvm
+from onnx.reference import ReferenceEvaluator
+
+from texloom.errors import TVMError
+from texloom.onnx import Model
+
+pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+
+TARGET = "llvm -mcpu=native"
+SETTING = "<ir_version: 9, opset_import: ['' : 20]>"
+UNIT = 2.0**-24  # the largest relative error of an operation on float32
+
+
+def integers(*shape, most=3, seed=0):
+    values = np.random.default_rng((seed, *shape)).integers(-most, most + 1, shape)
+    return values.astype("float32")
+
+
+def parsed(graph, constants):
+    """A model of a graph's text; `constants` are arrays by name."""
+    model = onnx.parser.parse_model(SETTING.replace("'", '"') + " net " + graph)
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(array, name) for name, array in constants.items()
+    )
+    return model
+
+
+def results_of(model, x):
+    (expected,) = ReferenceEvaluator(model).run(None, {"x": x})
+    return Model(model, TARGET).run({"x": x})["y"], expected
+
+
+CASES = {
+    # The rest of 49 pixels is smaller than a tile.
+    "1x1": ("(float[1, 16, 7, 7] x) => (float[?] y) { y = Conv(x, w, b) }", (24, 16, 1, 1)),
+    # Three channels are padded by a kernel of their own.
+    "picture": (
+        "(float[1, 3, 17, 19] x) => (float[?] y) {"
+        " c = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, w, b) y = Relu(c) }",
+        (8, 3, 3, 3),
+    ),
+    "depthwise": (
+        "(float[2, 24, 9, 10] x) => (float[?] y) { y = Conv<group = 24, pads = [1, 1, 1, 1]>"
+        "(x, w, b) }",
+        (24, 1, 3, 3),
+    ),
+    "odd channels": (
+        "(float[1, 6, 8, 5] x) => (float[?] y) { y = Conv<pads = [2, 2, 2, 2]>(x, w, b) }",
+        (5, 6, 5, 5),
+    ),
+    "product": ("(float[3, 13, 33] x) => (float[?] y) { y = MatMul(x, w) }", (33, 20)),
+    "narrow product": ("(float[1, 33] x) => (float[?] y) { y = Gemm(x, w, b) }", (33, 7)),
+    "maximum": (
+        "(float[1, 20, 9, 9] x) => (float[?] y) { y = MaxPool<kernel_shape = [3, 3],"
+        " strides = [2, 2], pads = [1, 1, 1, 1]>(x) }",
+        None,
+    ),
+    "rows": ("(float[5, 300] x) => (float[?] y) { y = ReduceSum<keepdims = 0>(x, axis) }", None),
+    "broadcast": ("(float[4, 6, 35] x) => (float[?] y) { y = Mul(x, row) }", None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_sums_of_integers(case):
+    text, weight = CASES[case]
+    constants = {"axis": np.array([1], "int64"), "row": integers(6, 1)}
+    if weight is not None:
+        outputs = weight[-1] if len(weight) == 2 else weight[0]
+        constants |= {"w": integers(*weight, seed=1), "b": integers(outputs, seed=2)}
+    model = parsed(text, {n: a for n, a in constants.items() if f"{n})" in text or f"{n}," in text})
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    got, expected = results_of(model, integers(*shape))
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_a_mean_of_many_channels():
+    """Two threads compute 96 channels; the others of their block have nothing to do.
+
+    Convolutions around the mean make its input have channels last.
+    """
+    text = """(float[1, 4, 16, 16] x) => (float[?] y) {
+        c = Conv(x, w) m = GlobalAveragePool(c) p = Mul(c, m) y = Conv(p, v) }"""
+    constants = {"w": integers(96, 4, 1, 1), "v": integers(8, 96, 1, 1)}
+    got, expected = results_of(parsed(text, constants), integers(1, 4, 16, 16))
+    np.testing.assert_array_equal(got, expected)  # 256 terms: the quotient is exact
+
+
+def test_a_small_convolutional_network():
+    """Exact up to the logits; softmax has the errors of 10 terms, of a quotient and of exp."""
+    text = """(float[1, 1, 21, 16] x) => (float[?] y) {
+        c0 = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, w0) r0 = Relu(c0)
+        c1 = Conv<group = 16, pads = [1, 1, 1, 1]>(r0, w1) r1 = Clip(c1, low, high)
+        c2 = Conv(r1, w2) m = GlobalMaxPool(c2) f = Flatten(m) l = Gemm(f, w3)
+        s = Mul(l, scale) y = Softmax(s) }"""
+    constants = {
+        "w0": integers(16, 1, 3, 3),
+        "w1": integers(16, 1, 3, 3),
+        "w2": integers(24, 16, 1, 1),
+        "w3": integers(24, 10),
+        "low": np.float32(0),
+        "high": np.float32(6),
+        "scale": np.float32(2.0**-9),
+    }
+    got, expected = results_of(parsed(text, constants), integers(1, 1, 21, 16))
+    # Each side has the error of its largest exponent's 4 units, and of 10 sums and a quotient.
+    np.testing.assert_allclose(got, expected, rtol=2 * (10 + 1 + 2 * 4) * UNIT)
+
+
+def test_a_small_transformer_layer():
+    x = np.random.default_rng(3).standard_normal((1, 6, 32)).astype("float32")
+    weight = np.random.default_rng(4).standard_normal((32, 40)).astype("float32")
+    text = """(float[1, 6, 32] x) => (float[?] y) {
+        n = LayerNormalization(x, g) l = MatMul(n, w) y = Softmax(l) }"""
+    model = parsed(text, {"g": np.ones(32, "float32"), "w": weight})
+    got, _ = results_of(model, x)
+    wide = x.astype("float64")
+    normal = wide - wide.mean(-1, keepdims=True)
+    normal /= np.sqrt((normal**2).mean(-1, keepdims=True) + 1e-5)
+    logits = normal @ weight
+    powers = np.exp(logits - logits.max(-1, keepdims=True))
+    # Two sums of 32 terms and 10 other operations for a normal number, 32 products, 40 powers.
+    error = (2 * 32 + 10 + 32) * UNIT * (np.abs(normal) @ np.abs(weight)).max()
+    expected = powers / powers.sum(-1, keepdims=True)
+    np.testing.assert_allclose(got, expected, rtol=2 * error + (40 + 9) * UNIT)
+
+
+def test_later_calls():
+    """A call like an earlier one skips its checks, and gives arrays of its own."""
+    model = Model(parsed("(float[2, 3] x) => (float[2, 3] y) { y = Add(x, x) }", {}), TARGET)
+    x = integers(2, 3)
+    first, second = model.run({"x": x})["y"], model.run({"x": x + 1})["y"]
+    np.testing.assert_array_equal(first, 2 * x)
+    np.testing.assert_array_equal(second, 2 * x + 2)
+    third = model.run({"x": np.asfortranarray(x)})["y"]
+    np.testing.assert_array_equal(third, 2 * x)
+    for wrong, code in ((x.astype("float64"), "TL5002"), (x[:1], "TL5003")):
+        with pytest.raises(TVMError) as caught:
+            model.run({"x": wrong})
+        assert caught.value.code == code
