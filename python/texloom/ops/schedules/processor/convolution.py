@@ -2,8 +2,9 @@
 
 A thread computes some pixels of some consecutive channels, in registers. If there is padding, it
 first copies the pixels that it reads, with the padding, so that no product needs a condition;
-otherwise it reads the pixels in place. Weights are read consecutively: their layout keeps the
-weights of a tile together.
+otherwise it reads the pixels in place. Pixels of few channels are read by too few products to be
+copied by each thread: a kernel pads all of them before. Weights are read consecutively: their
+layout keeps the weights of a tile together.
 """
 
 from __future__ import annotations
@@ -40,6 +41,10 @@ def schedule_convolution(
     roles = Contraction.of(sums)
     assert roles is not None
     copied, inlined = _pixels_of(sums, root)
+    kept = [] if copied is None else [copied]
+    if copied is not None and roles.rows_per_group > 1 and int(copied.shape[1]) < LANES:
+        _copy_all(s[copied])
+        copied = None
     local = kept_sums(s, sums, root)
     thread = _bind(s[root], tile, is_flat=len(sums.shape) < len(root.shape))
     s[local].compute_at(s[root], thread)
@@ -56,7 +61,6 @@ def schedule_convolution(
         chunk = _order(s[local], tile, inputs)
         if copied is not None:
             _copy(s[copied], copied, s[local], chunk, LANES if inputs % LANES == 0 else 1)
-    kept = [] if copied is None else [copied]
     return thread, [sums, root, *inlined, *kept]
 
 
@@ -130,6 +134,12 @@ def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
     for axis in (reduced[-1], *axes, vector):
         stage.unroll(axis)
     vectorize(stage, lane, tile.lanes)
+
+
+def _copy_all(stage: Stage) -> None:
+    """Copy all pixels in a kernel of its own, a row in each block."""
+    *rows, _ = stage.op.axis
+    stage.bind(stage.fuse(*rows), te.thread_axis("blockIdx.x"))
 
 
 def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: int) -> None:
