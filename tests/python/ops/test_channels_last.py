@@ -27,6 +27,7 @@ from texloom.ops.schedules.gpu.tiles import ConvolutionShape, candidates, is_pos
 from texloom.ops.schedules.processor.tiles import PixelTile
 from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
 from texloom.ops.schedules.stages import stages_of
+from texloom.ops.schedules.storages import channels_last_storages
 from texloom.target import TargetValue
 from texloom.tir.buffer import decl_buffer
 
@@ -286,3 +287,15 @@ def test_pools_of_a_processor(channels):
     framed = np.pad(x, [(0, 0), (0, 0), (1, 1), (1, 1)], constant_values=-np.inf)
     exact = sliding_window_view(framed, (3, 3), (2, 3)).max((4, 5))
     np.testing.assert_array_equal(result.numpy(), exact)
+
+
+def test_a_reduction_reads_a_graph_input_as_it_is():
+    """Sums over the pixels of channels that are not last would read with gaps."""
+    x = te.placeholder((1, 16, 6, 6), name="x")
+    h, w = te.reduce_axis((0, 6), name="h"), te.reduce_axis((0, 6), name="w")
+    total = te.compute((1, 16), lambda n, c: te.sum(x[n, c, h, w], axis=[h, w]), name="total")
+    y = te.compute(x.shape, lambda n, c, h, w: x[n, c, h, w] - total[n, c], name="y")
+    given = ([y], [x], stages_of([y]))
+    assert channels_last_storages(*given, {x}, set(), PROCESSOR) is None
+    last = activation_layout(4)
+    assert channels_last_storages(*given, set(), set(), PROCESSOR) == (last, last)

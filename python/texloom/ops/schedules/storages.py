@@ -11,7 +11,7 @@ from ..._core import TargetValue, Tensor
 from ...extents import are_known
 from ..contraction import Contraction
 from . import gpu, processor
-from .channels_last.layouts import activation_layout
+from .channels_last.layouts import activation_layout, is_channels_last
 from .gpu.separable import separable_sums
 
 _DTYPES = ("float32", "float16")
@@ -86,6 +86,9 @@ def channels_last_storages(
         return activation_layout(rank) or "global"
 
     storages = tuple(stored(each) for each in (*inputs, *outputs))
+    reduces = device is processor and not sums and any(each.op.reduce_axis for each in stages)
+    if reduces and not any(map(is_channels_last, storages[: len(inputs)])):
+        return None  # a reduction over rows of a channel, which would be read with gaps
     activations = {
         each for tensor, each in zip(inputs, storages, strict=False) if tensor not in layouts
     }
