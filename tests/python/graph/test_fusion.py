@@ -246,8 +246,8 @@ def test_convolution_with_bias_and_activation(dev):
 def test_tiles_of_a_convolution_with_a_value_that_is_read_twice(dev, rows, pads, launches):
     """The sums stay in registers although x * sigmoid(x) + z reads them twice; padding is stored.
 
-    A convolution alone has channels last, and stores no padding. The sums are integers; only the
-    addition can be contracted to an fma.
+    A convolution alone has channels last, and only processors store its padding. The sums are
+    integers; only the addition can be contracted to an fma.
     """
     net = Network()
     x, w = net.input("x", (1, 6, 8, 10)), net.constant("w", (12, 6, rows, rows))
@@ -257,7 +257,7 @@ def test_tiles_of_a_convolution_with_a_value_that_is_read_twice(dev, rows, pads,
     swish = net.add("m", product, sums, net.add("s", sigmoid, sums))
     net.graph.output(net.add("y", add, swish, net.input("z", (1, 12, 8, 10))))
     (fused, plain), (got, expected) = net.outputs(dev)
-    assert (kernels(fused), kernels(plain)) == (launches, 4)
+    assert kernels(fused) == launches and kernels(plain) - 3 in (1, launches)
     # An fma rounds once, a product and a sum twice, relative to their magnitudes.
     bound = 2.0**-23 * (np.abs(expected["y"]) + np.abs(net.values["z"])) * 2
     assert (np.abs(got["y"] - expected["y"]) <= bound).all()

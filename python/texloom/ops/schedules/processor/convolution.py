@@ -1,22 +1,24 @@
 """Schedules of convolutions with channels last for processors.
 
-A thread computes some pixels of some consecutive channels, in registers. If there is padding, it
-first copies the pixels that it reads, with the padding, so that no product needs a condition;
-otherwise it reads the pixels in place. Pixels of few channels are read by too few products to be
-copied by each thread: a kernel pads all of them before. Weights are read consecutively: their
-layout keeps the weights of a tile together.
+A thread computes some pixels of some consecutive channels, in registers. If there is padding, a
+kernel first copies all pixels, with the padding, so that no product needs a condition; otherwise
+the pixels are read in place. In a depthwise convolution, which reads each pixel a few times only,
+each thread copies its own pixels. Weights are read consecutively: their layout keeps the weights of
+a tile together.
 """
 
 from __future__ import annotations
 
-from math import prod
-
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
+from ....extents import shape_of
 from ...contraction import PADDED, Contraction
 from ..channels_last.axes import kept_sums, pixel_axes, vectorize
 from ..channels_last.layouts import channels_last
-from .tiles import LANES, PixelTile, copied_channels
+from .tiles import PixelTile
+
+_LANES = 8
+"""The fewest channels that are copied with channels last, by vectors."""
 
 
 def schedule_convolution(
@@ -41,10 +43,6 @@ def schedule_convolution(
     roles = Contraction.of(sums)
     assert roles is not None
     copied, inlined = _pixels_of(sums, root)
-    kept = [] if copied is None else [copied]
-    if copied is not None and roles.rows_per_group > 1 and int(copied.shape[1]) < LANES:
-        _copy_all(s[copied])
-        copied = None
     local = kept_sums(s, sums, root)
     thread = _bind(s[root], tile, is_flat=len(sums.shape) < len(root.shape))
     s[local].compute_at(s[root], thread)
@@ -55,12 +53,10 @@ def schedule_convolution(
         if copied is not None:
             _copy(s[copied], copied, s[root], thread, tile.lanes)
     else:
-        inputs = int(local.op.reduce_axis[0].dom.extent)
+        _order(s[local], tile)
         if copied is not None:
-            inputs = copied_channels(inputs, _copied_pixels(local, root, copied, tile))
-        chunk = _order(s[local], tile, inputs)
-        if copied is not None:
-            _copy(s[copied], copied, s[local], chunk, LANES if inputs % LANES == 0 else 1)
+            _copy_all(s[copied], copied)
+    kept = [] if copied is None else [copied]
     return thread, [sums, root, *inlined, *kept]
 
 
@@ -74,19 +70,13 @@ def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]
     between: list[Tensor] = []
     while isinstance(stage.op, te.ComputeOp) and len(stage.op.input_tensors) == 1:
         (source,) = stage.op.input_tensors
-        is_made = stage.op.tag == PADDED or stage.dtype != source.dtype
+        is_larger = stage.op.tag == PADDED and shape_of(stage) != shape_of(source)
+        is_made = is_larger or stage.dtype != source.dtype
         if len(stage.shape) == rank and len(sums.shape) == rank and is_made:
             return stage, between
         between.append(stage)
         stage = source
     return None, between
-
-
-def _copied_pixels(sums: Tensor, root: Tensor, copied: Tensor, tile: PixelTile) -> int:
-    """Return how many pixels of a channel a tile reads, apart from the gaps of dilated windows."""
-    *rows, columns = (int(axis.dom.extent) for axis in sums.op.reduce_axis[1:])
-    strides = -(-int(copied.shape[-1]) // int(root.shape[-1]))
-    return prod(rows) * ((tile.pixels - 1) * strides + columns)
 
 
 def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
@@ -112,17 +102,15 @@ def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
     return thread
 
 
-def _order(stage: Stage, tile: PixelTile, inputs: int) -> IterVar:
-    """Order the steps of a thread; return the axis of the channels that are copied together."""
+def _order(stage: Stage, tile: PixelTile) -> None:
+    """Order the steps of a thread."""
     axes = list(stage.op.axis)
     channel, *taps = stage.op.reduce_axis
-    chunk, channel = stage.split(channel, inputs)
     vector, lane = stage.split(axes.pop(1), tile.lanes)
-    stage.reorder(chunk, *taps, channel, *axes, vector, lane)
+    stage.reorder(*taps, channel, *axes, vector, lane)
     for axis in (*axes, vector):
         stage.unroll(axis)
     vectorize(stage, lane, tile.lanes)
-    return chunk
 
 
 def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
@@ -136,10 +124,15 @@ def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
     vectorize(stage, lane, tile.lanes)
 
 
-def _copy_all(stage: Stage) -> None:
+def _copy_all(stage: Stage, pixels: Tensor) -> None:
     """Copy all pixels in a kernel of its own, a row in each block."""
-    *rows, _ = stage.op.axis
-    stage.bind(stage.fuse(*rows), te.thread_axis("blockIdx.x"))
+    n, channel, *rows, column = stage.op.axis
+    if int(pixels.shape[1]) < _LANES:  # a picture's
+        stage.bind(stage.fuse(n, channel, *rows), te.thread_axis("blockIdx.x"))
+        return
+    stage.set_scope("global", layout=channels_last("n", len(pixels.shape)))
+    stage.reorder(n, *rows, column, channel)
+    stage.bind(stage.fuse(n, *rows), te.thread_axis("blockIdx.x"))
 
 
 def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: int) -> None:

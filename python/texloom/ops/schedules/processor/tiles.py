@@ -10,11 +10,6 @@ from ...._core import Tensor
 from ...contraction import Contraction
 from .registers import ANY, Registers
 
-LANES = 8
-"""The elements that are copied together."""
-COPIED = 1 << 12
-"""The most elements of pixels that a thread copies at a time: they stay in the fastest cache."""
-
 
 @dataclass(frozen=True)
 class PixelTile:
@@ -87,14 +82,4 @@ def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
     return count * (step + (1 if columns % tile.pixels else 0))
 
 
-def copied_channels(inputs: int, pixels: int) -> int:
-    """Return how many input channels are copied at a time, for a tile that reads `pixels` pixels.
-
-    The result is a divisor, so that steps need not test their index.
-    """
-    fitting = [n for n in range(1, inputs + 1) if inputs % n == 0 and n * pixels <= COPIED]
-    whole = [n for n in fitting if n % LANES == 0]
-    return max(whole or fitting or [1])
-
-
-__all__ = ["COPIED", "LANES", "PixelTile", "copied_channels", "tile_for"]
+__all__ = ["PixelTile", "tile_for"]
