@@ -203,6 +203,46 @@ FAULTS: tuple[Fault, ...] = (
 )
 
 
+def _of_probabilities(drawn: Drawn) -> list[np.ndarray]:
+    """Probabilities are drawn as 0 and 1, which are then the results."""
+    return [drawn.inputs[0]]
+
+
+def _quantized_zeros(drawn: Drawn) -> list[np.ndarray]:
+    """The scale is 0 / 255; a quotient of two zeros, which the text leaves open, is 0."""
+    zeros = np.zeros(drawn.inputs[0].shape, "uint8")
+    return [zeros, np.float32(0), np.uint8(0)]
+
+
+def _log_sum_exp(drawn: Drawn) -> list[np.ndarray]:
+    """The formula, in float64."""
+    x, axes = drawn.inputs[0].astype("float64"), drawn.inputs[1]
+    own = tuple(range(x.ndim)) if axes is None or not axes.size else tuple(axes.tolist())
+    if drawn.attributes.get("noop_with_empty_axes") and own == tuple(range(x.ndim)):
+        own = own if axes is not None and axes.size else ()
+    keepdims = bool(drawn.attributes.get("keepdims", 1))
+    with np.errstate(all="ignore"):
+        total = np.log(np.sum(np.exp(x), axis=own, keepdims=keepdims))
+    dtype = drawn.inputs[0].dtype
+    return [np.trunc(total).astype(dtype) if dtype.kind in "iu" else total.astype(dtype)]
+
+
+TEXTS: dict[str, Callable[[Drawn], list[np.ndarray]]] = {
+    "Bernoulli": _of_probabilities,
+    "DynamicQuantizeLinear": _quantized_zeros,
+    "ReduceLogSumExp": _log_sum_exp,
+}
+"""What the text of the standard gives for nodes that no reference computes so."""
+
+UNCOMPUTED: dict[str, Callable[[Drawn], bool]] = {
+    "Bernoulli": lambda drawn: drawn.version >= 22,
+    "GroupNormalization": lambda drawn: 0 in drawn.inputs[0].shape,
+    "MeanVarianceNormalization": _is_of_doubles,
+    "ReduceLogSum": _is_of_integers,
+}
+"""Nodes that neither reference computes, in any type."""
+
+
 def fault_of(drawn: Drawn, peer: str) -> Fault | None:
     """The fault of a reference that explains why it computes this node otherwise."""
     found = (e for e in FAULTS if drawn.op in e.ops and e.of == peer and e.when(drawn))

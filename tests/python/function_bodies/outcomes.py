@@ -21,7 +21,7 @@ from texloom.errors import TVMError
 from texloom.onnx import backend
 
 from .drawing import Drawn, magnitudes
-from .faults import fault_of
+from .faults import TEXTS, UNCOMPUTED, fault_of
 
 _FUNCTION_ULPS = 16  # the largest error that OpenCL allows for functions such as pow
 _LEAST = {"float16": 2.0**-24, "float32": 2.0**-149, "bfloat16": 2.0**-133, "float64": 0.0}
@@ -48,9 +48,9 @@ class Outcome:
     kind : str
         "both": equal to both references. "only": equal to the one that computes the node.
         "onnx.reference" and "onnxruntime": equal to this one, which the other contradicts.
-        "text": no reference agrees, each for a known reason. "none": no reference computes the
-        node. "refused": by Texloom. "unexplained": equal to one reference, and there is no reason
-        why the other differs. "wrong": anything else.
+        "text": equal to what the text says; no reference agrees, each for a known reason. "none":
+        no reference computes the node, as is known. "refused": by Texloom. "unexplained": a
+        reference differs or computes nothing, and there is no reason why. "wrong": anything else.
     why : str
         Why the node is refused, or how results differ. For "only", the reference.
     causes : dict of str to str
@@ -77,14 +77,22 @@ def outcome_of(drawn: Drawn) -> Outcome:
     differences = {name: difference(drawn, got, each) for name, each in ran.items()}
     equal = [name for name, why in differences.items() if not why]
     if not ran:
-        return Outcome("none")
+        is_known = UNCOMPUTED.get(drawn.op, lambda _: False)(drawn)
+        return Outcome("none") if is_known else Outcome("unexplained", "no reference computes it")
     if len(equal) == len(ran):
         return Outcome("both" if len(ran) == 2 else "only", "" if len(ran) == 2 else equal[0])
     why = "; ".join(f"{name}: {each}" for name, each in differences.items() if each)
     causes = {name: _cause(drawn, got, name) for name, each in differences.items() if each}
     if not all(causes.values()):
         return Outcome("unexplained" if equal else "wrong", why)
-    return Outcome(equal[0] if equal else "text", why, causes)
+    if equal:
+        return Outcome(equal[0], why, causes)
+    if drawn.op not in TEXTS:
+        return Outcome("unexplained", why)
+    expected = [_narrow(np.asarray(a), b) for a, b in zip(TEXTS[drawn.op](drawn), got, strict=True)]
+    if against := difference(drawn, got, expected):
+        return Outcome("wrong", f"by the text {against}")
+    return Outcome("text", why, causes)
 
 
 def _cause(drawn: Drawn, got: list[Any], peer: str) -> str:
@@ -134,10 +142,13 @@ def _run(run: Callable[..., Any], drawn: Drawn) -> list[Any]:
 
 
 def _wrong_types(drawn: Drawn, got: list[Any]) -> str:
-    """Which output is not of the type that the operator's schema says; empty if none is.
+    """Which output is missing, or not of the type that the operator's schema says; or empty.
 
     The reference returns float32 in place of other types, so it cannot tell.
     """
+    count = drawn.outputs - len(drawn.unused)
+    if len(got) != count:
+        return f"there are {len(got)} outputs, not {count}"
     schema = onnx.defs.get_schema(drawn.op, drawn.version, drawn.domain)
     types = {
         formal.type_str: each.dtype

@@ -26,10 +26,12 @@ def loss(node: Node) -> list[Value]:
             f"its targets have the shape {target.shape}, but scores of shape {x.shape} need "
             f"{needed}"
         )
+    if x.is_empty and not target.is_empty:
+        node.refuse(f"its scores have the shape {x.shape}: the targets have no class to name")
     reduction = node.attributes.get("reduction", "mean")
     if reduction not in ("none", "sum", "mean"):
         node.refuse(f"its reduction is {reduction!r}, not none, sum or mean")
-    if x.is_empty:
+    if target.is_empty:
         return [_of_nothing(node, target, x.dtype, reduction), empty(x.shape, x.dtype)]
     inputs = [x, target, *([node.input(2)] if node.has(2) else [])]
     return node.emit_all(
