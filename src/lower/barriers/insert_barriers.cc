@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "ir/accesses.h"
 #include "ir/analysis/uniform_values.h"
@@ -270,33 +271,43 @@ class BarrierInserter {
     return keep_to_own_elements(s, buffers_, threads_, uniform_.varying(), ranges);
   }
 
-  // Whether the Let is one step of a reduction of several values. In such a step, each stored value
-  // reads the buffer of its store only at the replaced element and at elements that no thread
-  // replaces under the enclosing guard. The step counts as one statement, like a store that reads
-  // its own element.
+  // Whether the Let is one step of a reduction of several values, each of which is in a buffer of
+  // its own. In such a step, all values read these buffers only at the replaced elements and at
+  // elements that no thread replaces under the enclosing guard. The step counts as one statement,
+  // like a store that reads its own element.
   bool is_update(const Let& let, const Expr& guard) const {
     const Let* last = &let;
     while (const auto* next = as<Let>(last->body)) last = next;
-    const auto* stores = as<Seq>(last->body);
-    if (stores == nullptr) return false;
+    const auto* seq = as<Seq>(last->body);
+    if (seq == nullptr) return false;
+    std::vector<const Store*> stores;
+    Buffers stored;
+    for (const Stmt& each : seq->statements) {
+      const auto* store = as<Store>(each);
+      if (store == nullptr || !stored.insert(store->buffer.get()).second) return false;
+      stores.push_back(store);
+    }
     arith::Ranges ranges = ranges_;
     if (guard) ranges.assume(guard);
-    bool update = true;
-    const auto look = [&](const Expr& value, const Store& store) {
+    const auto keeps = [&](const Expr& value) {
+      bool update = true;
       walk(value, [&](const Load& load) {
-        if (!load.buffer.same_as(store.buffer)) return;
-        update = update && (same_place(load.indices, store.indices) ||
-                            never_equal(load.indices, store.indices, ranges));
+        for (const Store* store : stores) {
+          if (!load.buffer.same_as(store->buffer)) continue;
+          update = update && (same_place(load.indices, store->indices) ||
+                              never_equal(load.indices, store->indices, ranges));
+        }
       });
-      walk(value, [&](const Pointer& n) { update = update && !n.buffer.same_as(store.buffer); });
+      walk(value, [&](const Pointer& n) { update = update && !stored.contains(n.buffer.get()); });
+      return update;
     };
-    for (const Stmt& each : stores->statements) {
-      const auto* store = as<Store>(each);
-      if (store == nullptr) return false;
-      for (const Let* n = &let; n != nullptr; n = as<Let>(n->body)) look(n->value, *store);
-      walk(each, [&](const Store& other) { look(other.value, *store); });
+    for (const Let* n = &let; n != nullptr; n = as<Let>(n->body)) {
+      if (!keeps(n->value)) return false;
     }
-    return update;
+    return std::all_of(stores.begin(), stores.end(), [&](const Store* store) {
+      return keeps(store->value) &&
+             std::all_of(store->indices.begin(), store->indices.end(), keeps);
+    });
   }
 
   // Checks that all threads of a block agree on an expression that decides whether they reach a

@@ -157,6 +157,29 @@ def test_elements_of_the_next_thread_are_not_own():
         function_of(lambda ib, t, values, swap: swap(t, t + 1), "shared", "opencl")
 
 
+@pytest.mark.parametrize("reads_by_let", [False, True])
+def test_a_store_of_a_let_is_seen_before_reads_of_other_threads(reads_by_let, dev):
+    """Stores after a let count as one update only if no store reads what another writes."""
+
+    def statement(ins, outs):
+        ib = tir.ir_builder.create()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        thread = te.thread_axis("threadIdx.x")
+        ib.scope_attr(thread, "thread_extent", N)
+        t = thread.var
+        values = ib.allocate("float32", (N,), name="S", scope="shared")
+        values[t] = ib.let("v", x[t] * 2.0)
+        y[t] = ib.let("w", values[N - 1 - t]) if reads_by_let else values[N - 1 - t]
+        return ib.get()
+
+    x = te.placeholder((N,), name="X")
+    y = te.extern((N,), [x], statement, name="E", dtype="float32")
+    f = tvm.build(te.create_schedule(y.op), [x, y], tvm.target.Target.from_device(dev))
+    result = tvm.nd.empty((N,), "float32", dev)
+    f(tvm.nd.array(X, dev), result)
+    np.testing.assert_array_equal(result.numpy(), 2 * X[::-1])
+
+
 def random_indices(rng, t, k):
     """Return two indices of at most 31: sums that differ in a constant, or selects of such sums."""
     terms = [t * int(rng.integers(0, 5)), (t // 2) * int(rng.integers(0, 5)), (t % 2) * 3, k, k % 2]
