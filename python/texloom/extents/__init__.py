@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conditions import Condition, agree, agreed, at_least, collected
+from .conditions import Condition, agree, agreed, are_equal, at_least, collected
 from .expressions import (
     LARGEST,
     Extent,
@@ -32,6 +32,7 @@ __all__ = [
     "agree",
     "agreed",
     "analyzer_of",
+    "are_equal",
     "are_known",
     "at_least",
     "collected",

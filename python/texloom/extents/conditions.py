@@ -58,6 +58,12 @@ def agree(a: Any, b: Any) -> bool:
     return True
 
 
+def are_equal(a: Any, b: Any) -> bool:
+    """Whether two extents are equal in every run."""
+    with collected() as conditions:
+        return agree(a, b) and not conditions
+
+
 def at_least(a: Any, b: Any) -> bool:
     """Whether ``a >= b`` can hold; if this depends on the run, collect the condition."""
     difference = plain(a - b)
@@ -80,4 +86,4 @@ def agreed(extents: Sequence[Any]) -> Extent | None:
     return shortest if all(agree(shortest, each) for each in extents) else None
 
 
-__all__ = ["Condition", "agree", "agreed", "at_least", "collected"]
+__all__ = ["Condition", "agree", "agreed", "are_equal", "at_least", "collected"]

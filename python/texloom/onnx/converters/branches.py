@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ...extents import agree
+from ...extents import are_equal
 from ..nodes import Node, Value
 from .registry import converts
 from .scalars import as_scalar, extent_of
@@ -64,9 +64,13 @@ def _selected_rows(node: Node, condition: Value, what: str, one: Value, other: V
 
 
 def _agree(one: Value, other: Value, beside: int | None = None) -> bool:
-    """Whether all extents agree, or all except that of one axis."""
+    """Whether all extents are equal in every run, or all except that of one axis.
+
+    A condition on sizes would refuse runs in which the two tensors differ, though a model may
+    compute either of them.
+    """
     pairs = enumerate(zip(one.shape, other.shape, strict=True))
-    return all(agree(a, b) for axis, (a, b) in pairs if axis != beside)
+    return all(are_equal(a, b) for axis, (a, b) in pairs if axis != beside)
 
 
 def _are_same(one: Value, other: Value) -> bool:

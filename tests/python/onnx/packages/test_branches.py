@@ -118,6 +118,31 @@ def test_what_cannot_be_selected_is_chosen_by_the_values_of_a_run(tmp_path, name
     np.testing.assert_array_equal(fixed.run({})["y"], got)
 
 
+@pytest.mark.parametrize(
+    ("then", "other", "shapes"),
+    [
+        ("Neg(x)", "ReduceMax(x, first)", "float32.n, 4. or float32.1, 4."),
+        ("Neg(x)", "Neg(w)", "float32.n, 4. or float32.m, 4."),
+    ],
+)
+def test_branches_that_agree_for_some_sizes_only(tmp_path, then, other, shapes):
+    """A package is refused, not narrowed to these sizes; `run` compiles for each size and value."""
+    made = branches(f"p = {then}", f"q = {other}")
+    text = f"""(float[n, 4] x, float[m, 4] w) => (y)
+        <float zero = {{0}}, int64[1] first = {{0}}> {{
+        m = ReduceMax<keepdims = 0>(x) c = Greater(m, zero) {made} }}"""
+    compiled = texloom.compile(parsed(text))
+    with pytest.raises(
+        Unsupported, match=f"(?s)If 'y': the output 'y' of its branches is {shapes}"
+    ):
+        compiled.save(tmp_path / "if.tlp")
+    w = np.full((2, 4), 5, "float32")
+    for x in (np.full((n, 4), sign, "float32") for n in (1, 2, 3) for sign in (-1, 1)):
+        low = x.max(0, keepdims=True) if "Max" in other else -w
+        got = compiled.run({"x": x, "w": w})["y"]
+        np.testing.assert_array_equal(got, -x if x[0, 0] > 0 else low)
+
+
 def test_a_flag_that_is_an_input(tmp_path):
     """`run` computes only the branch that the flag chooses; a package computes both."""
     nodes = branches("r = MatMul(x, x) p = MatMul(r, x)", "q = Neg(x)")
