@@ -39,7 +39,7 @@ std::string help_for(const runtime::LaunchPlan& plan,
   unconditional.symbols = plan.symbols;
   unconditional.arguments = plan.arguments;
   if (runtime::complete_shapes(unconditional, shapes, {}).ok())
-    return "pass larger arrays, or others whose sizes meet this";
+    return "pass arrays whose sizes meet this";
   return "pass arrays whose shapes agree with one another";
 }
 
