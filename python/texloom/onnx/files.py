@@ -18,8 +18,17 @@ from .nodes import refuse_model
 from .nodes.types import DTYPES, element_type
 
 # Messages of the checker that are ignored, because the importer lists all unsupported operators at
-# once, and needs no types of outputs.
-_NOT_CHECKED = ("No Op registered for", "Field 'shape' of 'type'", "Field 'type' of 'value_info'")
+# once, needs no types of outputs, and takes the newest version of a domain that it knows, as
+# onnxruntime does.
+_NOT_CHECKED = (
+    "No Op registered for",
+    "Field 'shape' of 'type'",
+    "Field 'type' of 'value_info'",
+    *(
+        f"No opset import for domain '{each}'"
+        for each in ("ai.onnx", "ai.onnx.ml", "com.microsoft")
+    ),
+)
 
 _PLAIN = frozenset(element_type(each) for each in DTYPES if each != "bfloat16")  # NumPy's types
 _MOST_BYTES = 2**31 - 1  # the limit of a protobuf message

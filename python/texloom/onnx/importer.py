@@ -52,7 +52,7 @@ from .nodes import (
 )
 from .nodes.types import STORED, check_size, dtype_of, open_shape, static_shape
 from .schemas import NodeChecks
-from .scope import Scope
+from .scope import Scope, canonical, versions_of
 from .seeds import Streams
 from .sizes import computed_sizes
 from .stand_ins import StandIns
@@ -128,7 +128,7 @@ class Importer(Emission):
 
     def _run(self) -> None:
         graph = self._model.graph
-        scope = Scope({each.domain: each.version for each in self._model.opset_import})
+        scope = Scope(versions_of(self._model.opset_import))
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes, self._inference)
         for number, node in enumerate(graph.node):
@@ -207,7 +207,7 @@ class Importer(Emission):
         function = self._functions.get((domain, node.op_type, node.overload))
         if function is not None:
             return self._inlined(function, node, inputs, scope)
-        version = scope.versions.get(domain, 1)
+        version = scope.version_of(domain)
         if any(each is _LOST for each in inputs):
             self._check_is_supported(node, version)
             return [_LOST] * len(node.output)
@@ -341,8 +341,7 @@ class Importer(Emission):
 
         Bodies of the standard may import no version of ONNX's own operators: that of the model.
         """
-        versions = {each.domain: each.version for each in function.opset_import}
-        inner = Scope({**scope.versions, **versions})
+        inner = Scope({**scope.versions, **versions_of(function.opset_import)})
         for name, value in zip(function.input, inputs, strict=False):
             inner[name] = value
         self._convert_nodes(nodes_of_call(function, node), inner)
@@ -469,8 +468,7 @@ def _open_extents(inputs: Sequence[Value | None]) -> list[str]:
 
 
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:
-    """Return the canonical name of a domain: ONNX's own domain has two names."""
-    return "" if each.domain == "ai.onnx" else str(each.domain)
+    return canonical(str(each.domain))
 
 
 __all__ = ["Importer"]

@@ -11,11 +11,12 @@ import onnx.defs
 from .microsoft_schemas import schemas
 from .nodes import Unsupported, Value
 from .nodes.types import dtype_name, element_type
+from .scope import canonical
 
 
 def schema_of(node: onnx.NodeProto, version: int) -> onnx.defs.OpSchema | None:
     """Return the schema of an operator; None if neither ONNX nor onnxruntime defines it."""
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = canonical(node.domain)
     try:
         return onnx.defs.get_schema(node.op_type, version, domain)
     except onnx.defs.SchemaError:
