@@ -68,9 +68,9 @@ def compile(
         domain calls the operator ``"domain::op"`` whose version is that of the domain in the model.
         The caller that loads the package passes them again.
     seed : int or str
-        The seed of the random numbers that nodes without an attribute ``seed`` draw. With a number,
-        every run draws the same numbers. With a name, the model gets an input of this name, an
-        int64 scalar, that is the seed of the run.
+        The seed of the random numbers that nodes without an attribute ``seed`` draw. With a number
+        from 0 to 2**64 - 1 (or an int64), every run draws the same numbers. With a name, the model
+        gets an input of this name, an int64 scalar, that is the seed of the run.
 
     Returns
     -------
@@ -82,7 +82,7 @@ def compile(
         If the file is not a model, or if nodes cannot be converted: the text lists all of them.
     TVMError
         TL5018 if a file cannot be read; TL5016, TL5003 or TL5002 for `shapes` and `values` that
-        do not fit the model.
+        do not fit the model; TL2040 or TL2044 for a wrong `seed`.
     """
     if not isinstance(model, (str, PathLike)) and not hasattr(model, "ir_version"):
         refuse(

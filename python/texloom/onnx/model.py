@@ -22,7 +22,7 @@ from ..target import Target
 from .compile_options import CompileOptions, Storage
 from .nodes import Unsupported
 from .nodes.types import dtype_of, shape_of
-from .seeds import with_seed
+from .seeds import checked_seed, with_seed
 from .signature import Signature
 from .specialization import ReadyRun
 from .specializer import Specializer
@@ -100,6 +100,7 @@ class Model:
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
     ) -> None:
+        seed = checked_seed(seed)
         self._options = CompileOptions(
             target, storage, progress, precision, costs, measure, tuple(operators), seed
         )

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from numbers import Integral
+from typing import Any
 
 import onnx
 
+from ..checks.argument_kinds import shown
+from ..errors import refuse
 from ..ops.random import Stream
 from .nodes import Value, refuse_model
 from .scope import Scope
 
 _MASK = (1 << 64) - 1
+_LEAST = -(1 << 63)  # as an int64 input may have it
 _OF_NODES = 1 << 63
 """The least number of a stream whose key is a node's seed; smaller ones have the run's seed."""
 
@@ -70,6 +75,33 @@ def _bits(seed: float) -> int:
     return int(bits)
 
 
+def checked_seed(seed: Any) -> int | str:
+    """Return a seed that is a number or a name.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for values of other kinds, TL2044 for numbers of more than 64 bits and the empty
+        name.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, (Integral, str)):
+        refuse(
+            "BadArgument",
+            f"seed is {shown(seed)}, not an integer or a name",
+            "give an integer for the same numbers in every run, or the name of a new input of the "
+            'model, as seed="noise"',
+        )
+    if isinstance(seed, str):
+        if not seed:
+            refuse("BadValue", "seed is an empty name", 'name an input, as seed="noise"')
+        return seed
+    if not _LEAST <= seed <= _MASK:
+        refuse(
+            "BadValue", f"seed={seed} has more than 64 bits", "give an integer from 0 to 2**64 - 1"
+        )
+    return int(seed)
+
+
 def with_seed(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
     """Return the model with the input that has the seed, an int64 scalar.
 
@@ -85,7 +117,7 @@ def with_seed(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
         return model
     names = {each.name for each in (*graph.input, *graph.initializer)}
     names.update(output for node in graph.node for output in node.output)
-    if not name or name in names:
+    if name in names:
         refuse_model(
             f"the seed cannot be the input {name!r}, because the model uses this name",
             "give another name: seed='NAME'",
@@ -96,4 +128,4 @@ def with_seed(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
     return made
 
 
-__all__ = ["Streams", "with_seed"]
+__all__ = ["Streams", "checked_seed", "with_seed"]

@@ -54,10 +54,32 @@ def test_seed_of_a_run(tmp_path):
         np.testing.assert_equal(got, drawn(seed="noise", values={"noise": np.array(seed)}))
 
 
-@pytest.mark.parametrize("name", ["x", "y", ""])
+@pytest.mark.parametrize("name", ["x", "y"])
 def test_name_of_the_seed_is_new(name):
     with pytest.raises(TVMError, match="TL3043.*the seed cannot be the input"):
         texloom.compile(TWO, seed=name)
+
+
+def test_seeds_may_be_numpys():
+    for seed in (np.int64(-3), np.uint64(2**64 - 1)):
+        np.testing.assert_equal(drawn(seed=seed), drawn(seed=int(seed)))
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        (1.5, "TL2040.*seed is 1.5, not an integer or a name"),
+        (None, "TL2040.*seed is None"),
+        ([1], "TL2040.*seed is a value of type list"),
+        (True, "TL2040.*seed is True"),
+        ("", "TL2044.*seed is an empty name"),
+        (2**64, "TL2044.*seed=18446744073709551616 has more than 64 bits"),
+        (-(2**63) - 1, "TL2044.*more than 64 bits"),
+    ],
+)
+def test_what_is_no_seed(seed, said):
+    with pytest.raises(TVMError, match=said):
+        texloom.compile(TWO, seed=seed)
 
 
 def test_seeds_of_nodes():
