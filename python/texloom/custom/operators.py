@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import NDArray
+from ..checks.argument_kinds import shown
+from ..errors import refuse
 from .declaration import Reader
 
 
@@ -106,6 +108,28 @@ class Operator:
         """
         rows = [(dtype, list(shape)) for dtype, shape in inputs]
         return [tuple(row) for row in self._core.shapes(rows, attributes)]
+
+
+def checked_operators(operators: Any) -> tuple[Operator, ...]:
+    """Return the custom operators of a list.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for what is not a list of custom operators.
+    """
+    help_text = "give a list of what functions of texloom.custom returned: operators=[...]"
+    if not isinstance(operators, Iterable):
+        refuse(
+            "BadArgument",
+            f"operators is {shown(operators)}, not a list of custom operators",
+            help_text,
+        )
+    made = tuple(operators)
+    for each in made:
+        if not isinstance(each, Operator):
+            refuse("BadArgument", f"operators has {shown(each)}, not a custom operator", help_text)
+    return made
 
 
 def host_operator(

@@ -13,7 +13,7 @@ from .. import _core, extents
 from .._core import Device
 from ..arrays.arguments import as_array
 from ..checks.checked_calls import check_calls, check_methods
-from ..custom.operators import Operator
+from ..custom.operators import Operator, checked_operators
 from ..devices.lookup import present
 from ..errors import refuse
 from ..extents import are_known
@@ -269,9 +269,9 @@ def load(
     TVMError
         TL5018 if the file cannot be read; TL5012 if it is not a package, is damaged, or
         has only native code that is not taken; TL5016 if
-        it has no such graph.
+        it has no such graph; TL2040 for `operators` that are not a list of them.
     """
-    cores = [op._core for op in operators]
+    cores = [each._core for each in checked_operators(operators)]
     core = _core.load_graph(fsencode(path), name, cores, waits_around_operators, native)
     symbols = core.symbols()
     made = [

@@ -208,6 +208,7 @@ class Importer(Emission):
         if function is not None:
             return self._inlined(function, node, inputs, scope)
         version = scope.version_of(domain)
+        self._check_given_version(node, version)
         if any(each is _LOST for each in inputs):
             self._check_is_supported(node, version)
             return [_LOST] * len(node.output)
@@ -231,6 +232,16 @@ class Importer(Emission):
         known = converter_of(_domain(node), node.op_type) or self._operator_of(node, version)
         if known is None and not has_body(node, version):
             raise Unsupported(NOT_SUPPORTED)
+
+    def _check_given_version(self, node: onnx.NodeProto, version: int) -> None:
+        """Refuse a node whose operator is given, but of other versions than the model's."""
+        name = f"{_domain(node)}::{node.op_type}"
+        given = sorted(number for each, number in self._operators if each == name)
+        if given and version not in given:
+            raise Unsupported(
+                f"the model has version {version} of its domain, but operators= has version "
+                f"{' and '.join(map(str, given))} of {name!r}: give it with version={version}"
+            )
 
     def _operator_of(self, node: onnx.NodeProto, version: int) -> Operator | None:
         """Return the custom operator that a node calls, if one is given."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .._core import Device
 from ..costs import Costs
-from ..custom.operators import Operator
+from ..custom.operators import Operator, checked_operators
 from ..errors import refuse
 from ..graph.precision import Precision
 from ..graph.progress import Progress
@@ -102,7 +102,7 @@ class Model:
     ) -> None:
         seed = checked_seed(seed)
         self._options = CompileOptions(
-            target, storage, progress, precision, costs, measure, tuple(operators), seed
+            target, storage, progress, precision, costs, measure, checked_operators(operators), seed
         )
         if isinstance(seed, str):
             model = with_seed(model, seed)

@@ -117,8 +117,34 @@ def test_an_operator_is_given_once():
 
 
 def test_the_version_is_that_of_the_domain():
-    with pytest.raises(texloom.onnx.Unsupported, match="org.mine::softshrink"):
+    """An operator of another version is not ignored, though a converter takes the node."""
+    said = r"has version 2 of its domain.*has version 1 .*version=2"
+    with pytest.raises(texloom.onnx.Unsupported, match=said):
         texloom.compile(model(version=2), operators=[softshrink])
+    changed = model()
+    changed.graph.node[1].op_type, changed.graph.node[1].domain = "Gelu", "com.microsoft"
+    changed.opset_import.append(helper.make_opsetid("com.microsoft", 2))
+    with pytest.raises(texloom.onnx.Unsupported, match=said):
+        texloom.compile(changed, operators=[own_gelu, split])
+
+
+@pytest.mark.parametrize(
+    ("operators", "said"),
+    [
+        (own_gelu, "operators is a value of type Operator, not a list of custom operators"),
+        (None, "operators is None"),
+        ([len], "operators has a value of type builtin_function_or_method, not a custom operator"),
+        (["a"], "operators has 'a'"),
+    ],
+)
+def test_what_is_no_list_of_operators(tmp_path, operators, said):
+    texloom.compile(model(), operators=[softshrink, split]).save(tmp_path / "one.tlp")
+    for call in (
+        lambda: texloom.compile(model(), operators=operators),
+        lambda: load(tmp_path / "one.tlp", operators),
+    ):
+        with pytest.raises(texloom.TVMError, match=f"TL2040.*{said}"):
+            call()
 
 
 @pytest.mark.parametrize(
