@@ -80,7 +80,9 @@ class Network:
         """Add a node that copies a value to a new tensor."""
         if 0 in value.shape:
             refuse_model(
-                f"the output {name!r} has no elements", "remove this output from the model"
+                f"the output {name!r} has no elements, and a package takes no extent of 0",
+                "give positive extents for the inputs; remove an output of the model that never "
+                "has elements",
             )
         if name in self.inputs:
             refuse_model(

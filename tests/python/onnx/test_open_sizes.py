@@ -223,6 +223,17 @@ def test_an_empty_batch_has_empty_outputs():
         assert results["sum"] == 0
 
 
+def test_a_package_takes_no_extent_of_0(tmp_path):
+    """The way out is another shape of the input, not another model."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 20]> one (float[h, 6] x) => (y) { y = Relu(x) }"""
+    )
+    compiled = texloom.compile(model, shapes={"x": (0, 6)})
+    with pytest.raises(texloom.onnx.Unsupported, match="takes no extent of 0") as refused:
+        compiled.save(tmp_path / "empty.tlp")
+    assert "positive extents for the inputs" in refused.value.diagnostics[0].help
+
+
 def test_named_extents_stay_open_in_python():
     model = network()
     compiled = texloom.compile(model, shapes={"x": (1, 3, "h", "w")})
