@@ -75,9 +75,7 @@ def _element_by_element(node: Node, outputs: Sequence[Value]) -> int:
     (end,) = from_end
     for each in node.inputs:
         if each is not None and each.count is None and each.rank >= end and each.shape[-end] != 1:
-            node.refuse(
-                f"it joins {each.shape[-end]} rows with rows whose number is known only at run time"
-            )
+            node.refuse("it joins its rows with rows whose number is known only at run time")
     return rank - end
 
 
@@ -122,10 +120,7 @@ def _reshaped(node: Node, outputs: Sequence[Value]) -> int:
     for axis, own in enumerate(made.shape):
         if own == extent and product(made.shape[:axis]) == before:
             return axis
-    node.refuse(
-        f"its output of the shape {made.shape} mixes rows whose number is known only at run time "
-        "with others"
-    )
+    node.refuse("its output mixes rows whose number is known only at run time with others")
 
 
 def _with_axes(node: Node, outputs: Sequence[Value]) -> int:

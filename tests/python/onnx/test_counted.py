@@ -215,6 +215,21 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("(float[n, m] x) => (int64[k] y) { z = NonZero(x) y = Reshape(z, flat) }", "mixes rows"),
+        ("(float[n] x, int64[1, n] w) => (y) { z = NonZero(x) y = Add(z, w) }", "joins its rows"),
+    ],
+)
+def test_what_numbers_for_extents_do_not_cure_is_said_first(tmp_path, text, said):
+    """The reason is the same for open extents and for numbers, so it has no extents in it."""
+    model = parsed(text.replace("{", "<int64[1] flat = {-1}> {", 1))
+    with pytest.raises(Unsupported, match=said) as refused:
+        texloom.compile(model).save(tmp_path / "counted.tlp")
+    assert said in str(refused.value).splitlines()[0]
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_mixes_rows_is_refused(name):
     model = parsed(
