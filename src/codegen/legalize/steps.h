@@ -22,6 +22,7 @@ namespace texloom::codegen {
 //  * Definitions are unique before any step identifies expressions by their variables.
 //  * Lanes are split on the user's types; this turns one read of a texel into several.
 //  * Texels are shared before types are widened, while equal reads are equal nodes.
+//  * Limits are checked after types are widened, which makes arrays of 16-bit floats larger.
 //  * Functions and exponents are rewritten when their types are final, and before comparisons of
 //    integers are made.
 //  * Accesses are aligned on the final types of arrays, before integer operations, since alignment
@@ -54,9 +55,9 @@ struct Steps {
       "compute in types that the language supports, and round float16"};
   static constexpr Pass check_limits{
       "legalize.check_limits", lower::in_each_kernel<[](Kernel& k, const Target& t) {
-        lower::check_limits(k, k.location, t,
-                            "the target computes float16 in float32, so that an "
-                            "element of these arrays takes 4 bytes");
+        lower::check_array_limits(k, t,
+                                  "16-bit floats are computed in float32, so that an element of "
+                                  "these arrays takes 4 bytes");
       }>,
       Stage::Legalized, Stage::Legalized, "refuse arrays that widened types make too large"};
   static constexpr Pass expand_functions{

@@ -94,10 +94,18 @@ class Refusal {
 
 }  // namespace
 
-void check_limits(const Kernel& kernel, const SourceLocation& block_location, const Target& target,
-                  std::string_view array_note) {
+void check_limits(const Kernel& kernel, const SourceLocation& block_location,
+                  const Target& target) {
   for (const Excess& excess : exceeded_limits(kernel, target)) {
-    Refusal(kernel, block_location, target, array_note).refuse(excess);
+    Refusal(kernel, block_location, target, {}).refuse(excess);
+  }
+}
+
+void check_array_limits(const Kernel& kernel, const Target& target, std::string_view note) {
+  for (const Excess& excess : exceeded_limits(kernel, target)) {
+    const bool is_of_arrays =
+        excess.limit == Limit::SharedBytes || excess.limit == Limit::PrivateBytes;
+    if (is_of_arrays) Refusal(kernel, kernel.location, target, note).refuse(excess);
   }
 }
 

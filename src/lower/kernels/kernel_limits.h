@@ -10,8 +10,12 @@ namespace texloom::lower {
 
 // `block_location` is the location of the loop that determines the block's extent. Fails with
 // BlockTooLarge, LocalMemoryTooLarge (arrays in shared or local memory), TextureTooLarge or
-// TooManyArguments. `array_note` tells why arrays need more bytes than their types have.
+// TooManyArguments.
 void check_limits(const ir::Kernel& kernel, const SourceLocation& block_location,
-                  const ir::Target& target, std::string_view array_note = {});
+                  const ir::Target& target);
+
+// Refuses only arrays in shared or local memory (LocalMemoryTooLarge). `note` tells why they need
+// more bytes than the types of the user's program have.
+void check_array_limits(const ir::Kernel& kernel, const ir::Target& target, std::string_view note);
 
 }  // namespace texloom::lower
