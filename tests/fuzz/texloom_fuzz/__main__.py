@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import itertools
 import re
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from .workers import Lost, Workers, processors
 NAME = re.compile(r"'[^']*'")
 LIMIT = 120.0  # seconds for one program; no program needs as long, even on a busy machine
 REDUCTION = 120.0  # seconds to reduce a failing program
+DRAWS = 20_000  # programs that --only draws before the first that matches
 
 
 @dataclass
@@ -73,6 +75,28 @@ class Findings:
             for title, counts in tables:
                 lines += [f"  {n:6d}  {title}: {name}" for name, n in counts.most_common()]
         return "\n".join(lines)
+
+
+class NoMatch(Exception):
+    """No program that was drawn has a feature that --only asks for."""
+
+
+def similar(pattern: str, names: Iterable[str]) -> list[str]:
+    """Return up to ten names of which a word, or all, is spelled almost like the pattern."""
+
+    def likeness(name: str) -> float:
+        parts = [name, *re.findall(r"\w+", name)]
+        return max(difflib.SequenceMatcher(None, pattern, part).ratio() for part in parts)
+
+    ranked = sorted(((likeness(name), name) for name in names), key=lambda each: -each[0])
+    return [name for alike, name in ranked[:10] if alike > 0.6]
+
+
+def no_match(pattern: str, names: Iterable[str]) -> NoMatch:
+    """Return the error for a pattern that no feature matches."""
+    near = similar(pattern, sorted(names))
+    told = "these are similar: " + ", ".join(map(repr, near)) if near else "--verbose lists them"
+    return NoMatch(f"none of {DRAWS} programs has a feature that matches {pattern!r}; {told}")
 
 
 def failing(result: Result | Lost) -> str:
@@ -177,9 +201,30 @@ def check_files(files: Sequence[Path], targets: tuple[str, ...]) -> int:
     return int(failed)
 
 
+class ProgressLine:
+    """A line about the progress: twice a second on a terminal, else every 20 s."""
+
+    def __init__(self) -> None:
+        self.begin = self.last = time.monotonic()
+
+    def show(self, options: argparse.Namespace, drawn: int, found: Findings) -> None:
+        """Print the line if it is time to."""
+        now, is_terminal = time.monotonic(), sys.stdout.isatty()
+        if now - self.last <= (0.5 if is_terminal else 20):
+            return
+        self.last = now
+        rate = found.done / (now - self.begin)
+        of_drawn = f", of {drawn} drawn" if options.only else ""
+        print(
+            f"{found.done} of {options.count}{of_drawn}, {rate:.1f} a second, "
+            f"{len(found.failures)} failed",
+            end="\r" if is_terminal else "\n",
+            flush=True,
+        )
+
+
 def fuzz(options: argparse.Namespace, targets: tuple[str, ...], found: Findings) -> None:
     """Run all programs, or as many as end before Ctrl-C."""
-    begin = last = time.monotonic()
     every = round(1 / options.device_share) if options.device_share else 0
 
     def jobs():
@@ -188,27 +233,22 @@ def fuzz(options: argparse.Namespace, targets: tuple[str, ...], found: Findings)
                 return
             yield Job(seed, targets if every and seed % every == 0 else (), only=options.only)
 
+    progress = ProgressLine()
+    passed_over: set[str] = set()  # the features of programs that do not match
     with Workers(run_job, options.jobs, LIMIT) as workers:
-        for job, answer in workers.results(jobs()):
+        for drawn, (job, answer) in enumerate(workers.results(jobs()), start=1):
+            progress.show(options, drawn, found)
             result = result_of_lost(job, answer) if isinstance(answer, Lost) else answer
             if result.outcome.kind == PASSED_OVER:
+                passed_over |= result.features
+                if not found.done and drawn >= DRAWS:
+                    raise no_match(options.only, passed_over)
                 continue
             found.add(job.seed, result)
             if result.outcome.failed:
                 print(f"\nseed {job.seed}: {result.outcome.kind}: {result.outcome.detail[:400]}")
                 if options.first:
                     return
-            now = time.monotonic()
-            if now - last > (0.5 if sys.stdout.isatty() else 20):
-                last = now
-                rate = found.done / (now - begin)
-                end = "\r" if sys.stdout.isatty() else "\n"
-                print(
-                    f"{found.done} of {options.count}, {rate:.1f} a second, "
-                    f"{len(found.failures)} failed",
-                    end=end,
-                    flush=True,
-                )
             if found.done == options.count:
                 return
 
@@ -260,6 +300,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = 130
         print("\ninterrupted; found so far:")
+    except NoMatch as error:
+        print(f"texloom_fuzz: {error}", file=sys.stderr)
+        return 2
     print(found.summary(time.monotonic() - begin, options), flush=True)
     try:
         if (found.failures or found.gave_up) and status == 0:

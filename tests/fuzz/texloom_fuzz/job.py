@@ -57,8 +57,10 @@ def run_job(job: Job) -> Result:
     if job.text:
         return Result(check(job.text, targets))
     try:
-        if job.only and not has_feature(job.seed, job.only):
-            return Result(Outcome(PASSED_OVER))
+        if job.only:
+            features = frozenset(make_script(job.seed).features)
+            if not any(re.search(job.only, each) for each in features):
+                return Result(Outcome(PASSED_OVER), features=features)
         case = make_case(job.seed)
     except TVMError as error:
         return Result(as_drawn(refused_or_wrong(error)))
@@ -70,11 +72,6 @@ def run_job(job: Job) -> Result:
     else:
         outcome = as_drawn(outcome, case)
     return Result(outcome, case.text, frozenset(case.features))
-
-
-def has_feature(seed: int, pattern: str) -> bool:
-    """Tell whether the script of a seed exercises a feature that matches."""
-    return any(re.search(pattern, each) for each in make_script(seed).features)
 
 
 def as_drawn(outcome: Outcome, case: Case | None = None) -> Outcome:

@@ -261,6 +261,14 @@ def test_only_programs_of_a_feature_run(tmp_path, capsys):
         main([*options, "--only", "("])
 
 
+def test_a_feature_that_no_program_has_ends_the_run(capsys, monkeypatch):
+    monkeypatch.setattr(fuzzer, "DRAWS", 40)
+    assert main(["--jobs", "1", "--no-device", "--only", "extren"]) == 2
+    told = capsys.readouterr().err
+    assert "none of 40 programs has a feature that matches 'extren'; these are similar: " in told
+    assert "'extern" in told
+
+
 def test_command_line(tmp_path, capsys):
     """The command reports how many programs ran, and exits with 0 if none failed."""
     options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]
