@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "codegen/backend.h"
+#include "codegen/llvm/emit.h"
 #include "codegen/llvm/mmt4d.h"
 #include "codegen/llvm/vector_unit.h"
 #include "core/handles.h"
@@ -74,6 +75,12 @@ py::tuple vector_unit(const Target& target) {
   return py::make_tuple(unit.bytes, unit.registers);
 }
 
+// Where the plug-in for the kind "llvm" is, and why it cannot be used: empty if it can.
+py::tuple llvm_plugin() {
+  const codegen::native::PluginState state = codegen::native::plugin_state();
+  return py::make_tuple(state.path, state.problem);
+}
+
 }  // namespace
 
 void bind_targets(py::module_& m) {
@@ -119,6 +126,7 @@ void bind_targets(py::module_& m) {
   m.def("vector_unit", vector_unit);
   m.def("target_kinds", target_kinds);
   m.def("target_devices", target_devices);
+  m.def("llvm_plugin", llvm_plugin);
   // The driver of the devices that run kernels for targets of a kind.
   m.def("driver_of_kind", [](const std::string& kind) {
     const codegen::Backend* backend = codegen::find_backend(kind);

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from .model_arguments import (
     refuse_compile_options,
     shapes_of,
 )
-from .peers import largest_difference, onnxruntime_session
+from .peers import difference_from, import_onnxruntime, largest_difference, onnxruntime_session
 from .reports import Progress, reported
 
 _DESCRIPTION = """\
@@ -46,6 +46,7 @@ given are random numbers; integers are 0. --shape also says at which size a pack
 all sizes is measured. --kernels shows instead what each kernel takes.
 """
 _SAMPLE_SECONDS = 0.05
+_SAME_MODEL = "name the model that the package was compiled from: --onnx FILE"
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -92,7 +93,10 @@ def _loaded(options: argparse.Namespace) -> RunnableGraph:
 
 
 def _onnx_file(options: argparse.Namespace) -> Path:
+    """Return the file of the ONNX model to compare with; refuse one that is not there."""
     if options.onnx is not None:
+        if not options.onnx.exists():
+            refuse("FileError", f"there is no file {options.onnx}", "name the model: --onnx FILE")
         return Path(options.onnx)
     if not is_package(options.model):
         return Path(options.model)
@@ -106,21 +110,34 @@ def _onnx_file(options: argparse.Namespace) -> Path:
     return beside
 
 
-def _peer(options: argparse.Namespace, inputs: Mapping[str, NDArray[Any]]) -> Any:
-    session = onnxruntime_session(_onnx_file(options), options.threads)
-    names = {each.name for each in session.get_inputs()}
-    unknown = set(inputs) ^ names
+def _check_names(what: str, ours: Iterable[str], theirs: Iterable[str]) -> None:
+    unknown = set(ours) ^ set(theirs)
     if unknown:
         refuse(
             "UnknownName",
-            f"only one of the package and the ONNX model has the input {min(unknown)!r}",
-            "name the model that the package was compiled from: --onnx FILE",
+            f"only one of the package and the ONNX model has the {what} {min(unknown)!r}",
+            _SAME_MODEL,
         )
-    return session
+
+
+def _run_peer(
+    session: Any, inputs: Mapping[str, NDArray[Any]], outputs: Iterable[str]
+) -> dict[str, NDArray[Any]]:
+    """Return onnxruntime's outputs; refuse a model that is not the package's."""
+    names = [each.name for each in session.get_outputs()]
+    _check_names("input", inputs, (each.name for each in session.get_inputs()))
+    _check_names("output", outputs, names)
+    try:
+        return dict(zip(names, session.run(None, inputs), strict=True))
+    except Exception as error:  # exceptions of onnxruntime have no common class
+        refuse("BadModel", f"onnxruntime cannot run the ONNX model: {error}", _SAME_MODEL)
 
 
 def _bench(options: argparse.Namespace) -> int:
     choose_device(options)
+    if options.compare:  # what is missing is said before anything is compiled
+        import_onnxruntime()
+    onnx_file = _onnx_file(options) if options.compare else None
     profile = start_profile("texloom bench --kernels") if options.kernels else None
     graph = _loaded(options)
     device = present(options.device)
@@ -143,10 +160,9 @@ def _bench(options: argparse.Namespace) -> int:
     outputs = run()
     arms: dict[str, Timed] = {"run": Arm(run)}
     arms["device"] = BatchArm(lambda count: graph.time(count, device))
-    if options.compare:
-        session = _peer(options, inputs)
-        names = [each.name for each in session.get_outputs()]
-        theirs = dict(zip(names, session.run(None, inputs), strict=True))
+    if onnx_file is not None:
+        session = onnxruntime_session(onnx_file, options.threads)
+        theirs = _run_peer(session, inputs, outputs)
         facts["largest_difference"] = largest_difference(outputs, theirs, "onnxruntime")
         arms["onnxruntime"] = Arm(partial(session.run, None, inputs))
     times = medians(list(arms.values()), rounds=options.rounds, sample_seconds=_SAMPLE_SECONDS)
@@ -166,10 +182,8 @@ def _print(facts: dict[str, Any]) -> None:
         ratio = "" if peer is None or name == "onnxruntime" else f"  {peer / each:.2f} x as fast"
         print(f"  {name:12}{each * 1e3:12.3f} ms{ratio}")
     if "largest_difference" in facts:
-        print(
-            f"  the outputs differ from onnxruntime's by up to {facts['largest_difference']:.2g} "
-            "of their largest magnitude"
-        )
+        apart = difference_from("onnxruntime's", facts["largest_difference"])
+        print(f"  the outputs {apart}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

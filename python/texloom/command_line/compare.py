@@ -23,7 +23,7 @@ from .model_arguments import (
     compile_arguments,
     is_package,
 )
-from .peers import import_onnxruntime, largest_difference, onnxruntime_session
+from .peers import difference_from, import_onnxruntime, largest_difference, onnxruntime_session
 from .reports import Progress, reported
 
 if TYPE_CHECKING:
@@ -185,13 +185,13 @@ def _print(facts: dict[str, Any], found: Sequence[Comparison], shows_all: bool) 
         print(f"  error        {first.error:.6g}, and {first.bound:.6g} is allowed")
         if facts["kernels"]:
             print(f"  kernels      {', '.join(facts['kernels'])}")
-    apart = facts["difference"]
-    print(
-        f"the outputs of the model as it is compiled differ by up to "
-        f"{facts['fused_difference']:.2g} of their largest magnitude from these, "
-        + (f"by {apart:.2g} from {against}'s" if apart is not None else "")
-        + (f"and {against} does not run the whole model" if apart is None else "")
-    )
+    apart, fused = facts["difference"], facts["fused_difference"]
+    if apart is None:
+        beside = f"{against} does not run the whole model"
+    else:
+        beside = difference_from(f"{against}'s", apart)
+    these = difference_from("these", fused)
+    print(f"the outputs of the model as it is compiled {these}, and {beside}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -61,6 +61,14 @@ def _check(device: str) -> str:
     return "works" if np.array_equal(squares, values * values) else "computes wrong numbers"
 
 
+def _bytes_of(path: Path) -> int:
+    """Return the size of a file; 0 if another process has deleted it."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
 def _cache() -> dict[str, Any]:
     folder = _core.kernel_cache_folder()
     if not folder:
@@ -71,7 +79,7 @@ def _cache() -> dict[str, Any]:
     if existing and not os.path.isdir(existing):
         return {"folder": folder, "state": f"cannot be used: {existing} is not a folder"}
     is_writable = os.access(existing or ".", os.W_OK)
-    stored = sum(path.stat().st_size for path in Path(folder).glob("*.tlbin"))
+    stored = sum(_bytes_of(path) for path in Path(folder).glob("*.tlbin"))
     used = f"{stored >> 20} MiB of at most {_core.KERNEL_CACHE_BYTES >> 20}"
     return {"folder": folder, "state": used if is_writable else "cannot be written"}
 
@@ -91,6 +99,7 @@ def examine() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "opencl_loader": ctypes.util.find_library("OpenCL"),
+        "llvm": dict(zip(("plugin", "problem"), _core.llvm_plugin(), strict=True)),
         "cache": _cache(),
         "devices": [
             {**each, "check": _check(each["device"])} for each in found if each["driver"] != "null"
@@ -113,6 +122,10 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines += ["", "OpenCL"]
     loader = facts["opencl_loader"] or "missing: install ocl-icd-libopencl1, or the GPU's driver"
     lines += [f"  loader  {loader}"]
+    llvm = facts["llvm"]
+    missing = f"cannot be used: {llvm['problem']}; in a clone, ./dev build builds it"
+    lines += ["", "LLVM, for native code"]
+    lines += [f"  plug-in  {missing if llvm['problem'] else llvm['plugin']}"]
     cache = facts["cache"]
     lines += ["", "Compiled kernels, of all drivers"]
     lines += [f"  cache  {cache['folder'] + ', ' if cache['folder'] else ''}{cache['state']}"]

@@ -65,4 +65,11 @@ def largest_difference(
     return largest
 
 
-__all__ = ["import_onnxruntime", "largest_difference", "onnxruntime_session"]
+def difference_from(others: str, largest: float) -> str:
+    """Return what :func:`largest_difference` says about outputs, as the end of a sentence."""
+    if largest == 0:
+        return f"are equal to {others}"
+    return f"differ from {others} by up to {largest:.2g} of their largest magnitude"
+
+
+__all__ = ["difference_from", "import_onnxruntime", "largest_difference", "onnxruntime_session"]

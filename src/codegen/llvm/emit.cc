@@ -24,6 +24,7 @@ struct Plugin {
   decltype(&texloom_llvm_link) link = nullptr;
   decltype(&texloom_llvm_describe) describe = nullptr;
   decltype(&texloom_llvm_free) free = nullptr;
+  std::string path;
   std::string problem;  // why it cannot be used
 };
 
@@ -53,7 +54,11 @@ Plugin load_plugin() {
   for (const std::string& path : paths) {
     if (path.empty()) continue;
     library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
+    if (library != nullptr) {
+      plugin.path = path;
+      plugin.problem.clear();
+      break;
+    }
     if (plugin.problem.empty()) plugin.problem = dlerror();
   }
   if (library == nullptr) return plugin;
@@ -69,15 +74,20 @@ Plugin load_plugin() {
   return plugin;
 }
 
-// Loaded once, and never unloaded. Fails without a plug-in.
-const Plugin& plugin() {
+// Loaded once, and never unloaded.
+const Plugin& loaded_plugin() {
   static const Plugin kPlugin = load_plugin();
-  if (kPlugin.compile == nullptr) {
-    fail({}, Code::UnknownTarget,
-         "install the package with LLVM, or build with -DTEXLOOM_LLVM=ON; or build for \"opencl\"",
-         "this installation has no LLVM: {}", kPlugin.problem);
-  }
   return kPlugin;
+}
+
+// Fails without a plug-in.
+const Plugin& plugin() {
+  const Plugin& loaded = loaded_plugin();
+  if (loaded.compile == nullptr) {
+    fail({}, Code::UnknownTarget, "in a clone, ./dev build builds it; or build for \"opencl\"",
+         "this installation has no LLVM: {}", loaded.problem);
+  }
+  return loaded;
 }
 
 texloom_llvm_machine machine_of(const ir::Target& target) {
@@ -161,6 +171,11 @@ std::string link(std::span<const std::string_view> objects, Linked kind) {
   plugin().free(&made);
   TL_CHECK(!linked.empty(), error);
   return linked;
+}
+
+PluginState plugin_state() {
+  const Plugin& loaded = loaded_plugin();
+  return {.path = loaded.path, .problem = loaded.problem};
 }
 
 MachineDescription describe_machine(const ir::Target& target) {

@@ -20,6 +20,13 @@ namespace texloom::codegen::native {
 std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
                                FunctionRef<void()> interruption);
 
+// Where the plug-in is, and why it cannot be used: empty if it can.
+struct PluginState {
+  std::string path;  // empty if no library was loaded
+  std::string problem;
+};
+PluginState plugin_state();
+
 // A processor, as LLVM knows it.
 struct MachineDescription {
   std::string architecture;           // "x86_64", "aarch64"

@@ -142,7 +142,8 @@ Result<std::span<const std::byte>> index_of(std::span<const std::byte> content) 
   if (content.size() < kVersionEnd ||
       std::memcmp(content.data(), &header, sizeof header.magic) != 0)
     return invalid_argument(
-        "is not a package: it does not begin with \"TXLP\"; export_library and "
+        "is not a package: it does not begin with \"TXLP\"; \"texloom compile\", export_library "
+        "and "
         "texloom-compile write packages");
   std::memcpy(&header.version, content.data() + sizeof header.magic, sizeof header.version);
   auto index = whole_index_of(content);

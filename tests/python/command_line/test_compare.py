@@ -26,7 +26,7 @@ def test_compare_says_that_the_other_one_does_not_run_the_model(folder, capsys, 
 
     monkeypatch.setattr(compare, "_outputs_of", lambda *_: None)
     told = succeeds(capsys, "compare", "model.onnx", *SHAPE)
-    assert "from these, and onnxruntime does not run the whole model" in told
+    assert "are equal to these, and onnxruntime does not run the whole model" in told
 
 
 @pytest.mark.parametrize("precision", ["fp32", "fp16"])

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 from command_model import succeeds
+from llvm_plugin import has_llvm
 
 import texloom
 
@@ -22,7 +23,8 @@ def test_ops_lists_the_converters(capsys):
     assert every["", "Constant"]["by"] == "converter"
     assert every["", "StringConcat"]["by"] == ""
     assert re.search("^Add +7, 13, 14$", succeeds(capsys, "ops"), re.MULTILINE)
-    assert "\nStringConcat " in succeeds(capsys, "ops", "--missing")
+    missing = succeeds(capsys, "ops", "--missing")
+    assert "\nStringConcat " in missing and " operators of ONNX's own domain are" in missing
 
 
 def test_devices(capsys):
@@ -37,6 +39,15 @@ def test_doctor(capsys):
     assert any(each["check"] == "works" for each in facts["devices"])
     told = succeeds(capsys, "doctor")
     assert "works" in told and len(told.splitlines()) <= 40
+    shown = facts["llvm"]["plugin"] if has_llvm() else "./dev build builds it"
+    assert re.search(f"^  plug-in  .*{re.escape(shown)}$", told, re.MULTILINE)
+    assert not has_llvm() or facts["llvm"]["plugin"].endswith("texloom_llvm.so")
+
+
+def test_doctor_skips_a_kernel_that_another_process_evicts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(tmp_path))
+    (tmp_path / "evicted.tlbin").symlink_to(tmp_path / "gone")  # listed, but stat() finds no file
+    assert f"  cache  {tmp_path}, 0 MiB of at most 256\n" in succeeds(capsys, "doctor")
 
 
 def test_doctor_shows_the_folder_of_compiled_kernels(tmp_path, monkeypatch, capsys):
