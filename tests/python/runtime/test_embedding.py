@@ -251,7 +251,7 @@ def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
     assert np.array_equal(read_picture(tmp_path / "out.ppm"), negative)
 
 
-def test_the_program_for_any_package(tree, tmp_path, monkeypatch):
+def test_the_program_for_a_package_with_an_open_size(tree, tmp_path, monkeypatch):
     page = (ROOT / "docs/embedding.md").read_text()
     (code,) = (block for block in cpp_blocks("embedding.md") if "main(" in block)
     (project,) = (
