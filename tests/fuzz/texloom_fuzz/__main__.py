@@ -82,14 +82,13 @@ class NoMatch(Exception):
 
 
 def similar(pattern: str, names: Iterable[str]) -> list[str]:
-    """Return up to ten names of which a word, or all, is spelled almost like the pattern."""
-
-    def likeness(name: str) -> float:
-        parts = [name, *re.findall(r"\w+", name)]
-        return max(difflib.SequenceMatcher(None, pattern, part).ratio() for part in parts)
-
-    ranked = sorted(((likeness(name), name) for name in names), key=lambda each: -each[0])
-    return [name for alike, name in ranked[:10] if alike > 0.6]
+    """Return names that have a word like the pattern: up to three for each of three words."""
+    with_word: dict[str, list[str]] = {}
+    for name in names:
+        for part in dict.fromkeys([name, *re.findall(r"\w+", name)]):
+            with_word.setdefault(part, []).append(name)
+    near = difflib.get_close_matches(pattern, with_word, n=3)
+    return list(dict.fromkeys(name for word in near for name in with_word[word][:3]))
 
 
 def no_match(pattern: str, names: Iterable[str]) -> NoMatch:

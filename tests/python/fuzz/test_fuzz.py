@@ -267,6 +267,9 @@ def test_a_feature_that_no_program_has_ends_the_run(capsys, monkeypatch):
     told = capsys.readouterr().err
     assert "none of 40 programs has a feature that matches 'extren'; these are similar: " in told
     assert "'extern" in told
+    crowd = [f"an extent of {number}" for number in range(20)]
+    assert "extern: pairs" in fuzzer.similar("extren", [*crowd, "extern: pairs", "form: copy"])
+    assert fuzzer.similar("nothing alike", crowd) == []
 
 
 def test_command_line(tmp_path, capsys):
