@@ -233,11 +233,12 @@ def _check_has_kind(config: Mapping[str, Any]) -> None:
 
 def _warn_of_device(kind: str, name: str) -> None:
     every = _core.target_kinds()[kind]
+    presets = _core.target_devices(kind)
+    choose = f"use one of {', '.join(presets)}" if presets else "name a processor, as -mcpu=native"
     _core.warn(
         "UnknownTarget",
         f"there is no preset for the device '{name}': the limits of every {every} device hold",
-        f"use one of {', '.join(_core.target_devices(kind))}, or set limits, as "
-        "-max_num_threads=256",
+        f"{choose}, or set limits, as -max_num_threads=256",
     )
 
 

@@ -50,6 +50,14 @@ def test_attributes_override_the_preset_wherever_they_stand():
     assert Target("opencl -max_num_threads=8 -device=mali").max_num_threads == 8
 
 
+@pytest.mark.parametrize(
+    "text, help", [("opencl -device=m99", "use one of adreno, "), ("llvm -device=m99", "-mcpu=")]
+)
+def test_a_device_without_a_preset_is_a_warning(text, help):
+    with pytest.warns(tvm.TexloomWarning, match=f"(?s)TL4003.*  help: .*{help}"):
+        Target(text)
+
+
 def test_with_a_target():
     """The innermost target applies inside its `with`; an argument takes precedence."""
     small, large = Target("opencl -max_num_threads=64"), Target("opencl -max_num_threads=512")
