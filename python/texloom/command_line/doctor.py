@@ -43,8 +43,8 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _check(device: str) -> str:
-    """Run a kernel; return "works", or a description of the fault."""
+def _check(device: str, target: str | None = None) -> str:
+    """Run a kernel, for the device's target by default; return "works", or the fault."""
     from .. import te
     from ..graph import Graph
 
@@ -54,8 +54,8 @@ def _check(device: str) -> str:
     graph.output(y)
     values = np.arange(64, dtype="float32")
     try:
-        target = target_for(device)
-        squares = graph.compile(target).run({"x": values}, device)["y"]
+        compiled = graph.compile(target or target_for(device))
+        squares = compiled.run({"x": values}, device)["y"]
     except TVMError as error:
         return described(error).splitlines()[0]
     return "works" if np.array_equal(squares, values * values) else "computes wrong numbers"
@@ -84,6 +84,13 @@ def _cache() -> dict[str, Any]:
     return {"folder": folder, "state": used if is_writable else "cannot be written"}
 
 
+def _llvm() -> dict[str, str]:
+    plugin, problem = _core.llvm_plugin()
+    if problem:
+        problem += "; in a clone, ./dev build builds it"
+    return {"plugin": plugin, "check": problem or _check("host:0", "llvm")}
+
+
 def examine() -> dict[str, Any]:
     """Return the facts that the command shows."""
     from .. import __version__
@@ -99,7 +106,7 @@ def examine() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: _version(name) for name in _PACKAGES},
         "opencl_loader": ctypes.util.find_library("OpenCL"),
-        "llvm": dict(zip(("plugin", "problem"), _core.llvm_plugin(), strict=True)),
+        "llvm": _llvm(),
         "cache": _cache(),
         "devices": [
             {**each, "check": _check(each["device"])} for each in found if each["driver"] != "null"
@@ -122,10 +129,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines += ["", "OpenCL"]
     loader = facts["opencl_loader"] or "missing: install ocl-icd-libopencl1, or the GPU's driver"
     lines += [f"  loader  {loader}"]
-    llvm = facts["llvm"]
-    missing = f"cannot be used: {llvm['problem']}; in a clone, ./dev build builds it"
-    lines += ["", "LLVM, for native code"]
-    lines += [f"  plug-in  {missing if llvm['problem'] else llvm['plugin']}"]
+    lines += ["", "LLVM, for native code on host:0"]
+    lines += aligned([("", "plug-in", facts["llvm"]["plugin"] or "none", facts["llvm"]["check"])])
     cache = facts["cache"]
     lines += ["", "Compiled kernels, of all drivers"]
     lines += [f"  cache  {cache['folder'] + ', ' if cache['folder'] else ''}{cache['state']}"]
@@ -143,14 +148,16 @@ def _doctor(options: argparse.Namespace) -> int:
     facts = examine()
     print(json.dumps(facts) if options.json else "\n".join(_lines(facts)))
     works = [
-        each
+        each["device"]
         for each in facts["devices"]
-        if each["check"] == "works" and each["driver"] != "host"  # the host only interprets
+        if each["check"] == "works" and each["driver"] != "host"  # without LLVM it only interprets
     ]
+    if facts["llvm"]["check"] == "works":
+        works.append("host:0 (native code)")
     if not works:
         print("texloom doctor: no device works", file=sys.stderr)
     elif not options.json:
-        print(f"\nready: kernels run on {', '.join(each['device'] for each in works)}")
+        print(f"\nready: kernels run on {', '.join(works)}")
     return 0 if works else 1
 
 
