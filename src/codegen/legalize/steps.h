@@ -10,7 +10,6 @@
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
 #include "codegen/legalize/widen_storage.h"
-#include "lower/kernels/kernel_limits.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
 #include "lower/pass.h"
@@ -54,11 +53,8 @@ struct Steps {
       Stage::Kernels, Stage::Legalized,
       "compute in types that the language supports, and round float16"};
   static constexpr Pass check_limits{
-      "legalize.check_limits", lower::in_each_kernel<[](Kernel& k, const Target& t) {
-        lower::check_array_limits(k, t,
-                                  "16-bit floats are computed in float32, so that an element of "
-                                  "these arrays takes 4 bytes");
-      }>,
+      "legalize.check_limits",
+      lower::in_each_kernel<[](Kernel& k, const Target& t) { codegen::check_limits(k, t); }>,
       Stage::Legalized, Stage::Legalized, "refuse arrays that widened types make too large"};
   static constexpr Pass expand_functions{
       "legalize.expand_functions", lower::in_each_kernel<[](Kernel& k, const Target& t) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ir/visit.h"
+#include "lower/kernels/kernel_limits.h"
 #include "support/diagnostic.h"
 
 namespace texloom::codegen {
@@ -299,6 +300,12 @@ double nearest_bfloat(double value) { return nearest_of(value, 8, 127); }
 
 Stmt widen_storage(const Stmt& body, const Dialect& dialect) {
   return StorageWidener(dialect).stmt(body);
+}
+
+void check_limits(const ir::Kernel& kernel, const ir::Target& target) {
+  lower::check_array_limits(kernel, target,
+                            "16-bit floats are computed in float32, so that an element of these "
+                            "arrays takes 4 bytes");
 }
 
 }  // namespace texloom::codegen

@@ -3,6 +3,7 @@
 
 #include "codegen/legalize/dialect.h"
 #include "ir/program.h"
+#include "ir/target/target.h"
 
 namespace texloom::codegen {
 
@@ -29,6 +30,18 @@ namespace texloom::codegen {
 // Example:
 //   f[i] = float32(x[i] * x[i])   (x: float16)   ->   f[i] = float32(float16(x[i] * x[i]))
 ir::Stmt widen_storage(const ir::Stmt& body, const Dialect& dialect);
+
+// Purpose: refuses a kernel whose arrays in shared or local memory exceed the target's limits,
+// which
+//   the pipeline has checked with the types of the user's program: float16 and bfloat16 that are
+//   computed in float32 take twice as much.
+// Requires: stage legalized.
+// Ensures: stage legalized. Fails with LocalMemoryTooLarge.
+// Order: after widen_storage, which changes the types of arrays.
+// Example:
+//   on a target with 48 KB of shared memory:
+//   alloca S: shared float32[20000]   (float16 before)   ->   error[TL4004]
+void check_limits(const ir::Kernel& kernel, const ir::Target& target);
 
 // The nearest float16 or bfloat16 value; ties to even, overflow to infinity.
 double nearest_half(double value);

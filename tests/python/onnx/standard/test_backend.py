@@ -17,7 +17,7 @@ _SAMPLE = sorted(_CASES)[::_EVERY]
 
 @pytest.mark.parametrize("name", most_at_night([*_SAMPLE[::2], *_SAMPLE[1::2]], len(_SAMPLE) // 2))
 def test_case(name):
-    outcome, why = onnx_backend.run_case(_CASES[name], "buffer", "CPU")
+    outcome, why = onnx_backend.run_case(_CASES[name], "buffer", "CPU", "")
     assert outcome in ("passed", "refused", "contested"), why
 
 
