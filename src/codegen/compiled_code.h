@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ir/program.h"
 #include "support/kernel_format.h"
 
 namespace texloom::codegen {
@@ -26,5 +27,8 @@ struct CompiledCode {
   // The code as people read it.
   const std::string& listing() const { return traits_of(format).is_text ? bytes : text; }
 };
+
+// A program of these kernels alone, as code is made of them: without the plan and its memory.
+ir::Program kernels_alone(const ir::Program& program, std::vector<ir::Kernel> kernels);
 
 }  // namespace texloom::codegen

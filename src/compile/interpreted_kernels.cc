@@ -233,16 +233,12 @@ class InterpreterLoader final : public host::KernelLoader {
 // The text of a program that has only the kernels of this code.
 std::string text_of(const CompiledModule& module, const codegen::CompiledCode& code,
                     CodeLocations locations) {
-  ir::Program program;
-  program.name = module.program.name;
-  program.stage = module.program.stage;
-  program.symbols = module.program.symbols;
-  program.foreign = module.program.foreign;
-  program.body = ir::make_empty();
+  std::vector<ir::Kernel> kernels;
   for (const codegen::CodeEntry& entry : code.entries) {
-    program.kernels.push_back(module.program.kernels[entry.kernel]);
-    program.kernels.back().name = entry.name;
+    kernels.push_back(module.program.kernels[entry.kernel]);
+    kernels.back().name = entry.name;
   }
+  const ir::Program program = codegen::kernels_alone(module.program, std::move(kernels));
   return ir::to_string(program, {.locations = locations == CodeLocations::Keep});
 }
 

@@ -267,9 +267,9 @@ def load(
     Raises
     ------
     TVMError
-        TL5018 if the file cannot be read; TL5012 if it is not a package, is damaged, or
-        has only native code that is not taken; TL5016 if
-        it has no such graph; TL2040 for `operators` that are not a list of them.
+        TL5018 if the file cannot be read; TL5012 if it is not a package, is damaged, or has only
+        native code that is not taken; TL5016 if it has no such graph; TL2040 for `operators` that
+        are not a list of them.
     """
     cores = [each._core for each in checked_operators(operators)]
     core = _core.load_graph(fsencode(path), name, cores, waits_around_operators, native)

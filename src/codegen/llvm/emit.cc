@@ -116,13 +116,7 @@ std::string taken(texloom_llvm_result& made, const ir::Target& target) {
 // The program without its plan and memory. Objects are linked together, so functions of kernels
 // that differ get names that differ.
 ir::Program kernels_of(const ir::Program& program, const ir::Target& target) {
-  ir::Program kernels;
-  kernels.name = program.name;
-  kernels.stage = program.stage;
-  kernels.symbols = program.symbols;
-  kernels.body = ir::make_empty();
-  kernels.kernels = program.kernels;
-  kernels.foreign = program.foreign;
+  ir::Program kernels = kernels_alone(program, program.kernels);
   const std::uint64_t own =
       digest({ir::to_string(kernels, {.locations = true}), to_string(target)});
   for (size_t i = 0; i < kernels.kernels.size(); ++i) {
