@@ -24,7 +24,7 @@ def test_case(name):
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", sorted(_CASES)[7 :: 2 * _EVERY])
 def test_case_in_textures(name):
-    outcome, why = onnx_backend.run_case(_CASES[name], "texture", "CPU")
+    outcome, why = onnx_backend.run_case(_CASES[name], "texture", "CPU", "")
     assert outcome in ("passed", "refused", "contested"), why
 
 
