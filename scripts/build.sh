@@ -69,6 +69,9 @@ prepare_lint() {
   configure "$preset_of_build" build &&
     cmake --build build -j "$jobs" --target "${public_headers[@]}"
 }
+build_not_sanitized() {
+  configure "$preset_of_build" build && cmake --build build -j "$jobs" --target not_sanitized
+}
 build_softmetal() {
   cmake --build build -j "$jobs" --target softmetal_tests softmetal_api_tests
 }

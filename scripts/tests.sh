@@ -4,6 +4,8 @@
 # run_cxx_tests FOLDER [OPTION...]
 run_cxx_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
 cxx_tests() { run_cxx_tests build -LE 'nightly|softmetal'; }
+# Those that the build with sanitizers lacks.
+cxx_tests_not_sanitized() { run_cxx_tests build -R '^(conformance|metal|mmt4d)$'; }
 cxx_tests_chosen() { run_cxx_tests build -LE nightly -R "^($cxx)"; }
 softmetal_tests() { run_cxx_tests build -L softmetal; }
 cxx_tests_sanitized() { run_cxx_tests build/sanitize; }
@@ -22,7 +24,9 @@ quick_python_tests() {
   run_pytest -m "not slow and not nightly" --one-device "${tested[@]}" || status=$?
   ((status == 5)) || return "$status"  # 5: none of the changed files has a quick test
 }
-fuzz_tests() { run_pytest -m nightly --ignore tests/python/runtime/test_embedding.py tests/python; }
+fuzz_tests() {
+  run_pytest -m nightly --share "$share" --ignore tests/python/runtime/test_embedding.py tests/python
+}
 embedding_tests() { "$python" -m pytest -m nightly tests/python/runtime/test_embedding.py; }
 kernels_in_oclgrind() { "$python" tests/oclgrind.py --count 200; }
 read_by_gcc() {
@@ -95,11 +99,20 @@ plan_docs() {
   plan "making the site" site "correct the documents or docstrings named above"
 }
 
+# With the part `sanitize`, the build with sanitizers alone has and runs most C++ tests, and those of
+# texloom-opt.
 plan_test() {
-  plan_build
-  plan_lint
-  plan "running the C++ tests" cxx_tests "$one build/tests/ir_tests --gtest_filter=…"
-  plan "running the tests of texloom-opt" lit_tests "$lit_hint"
+  local cxx_hint="$one build/tests/ir_tests --gtest_filter=…"
+  if has_part sanitize; then
+    plan "building" build_not_sanitized "correct the error above"
+    plan_lint
+    plan "running the C++ tests that have no sanitizers" cxx_tests_not_sanitized "$cxx_hint"
+  else
+    plan_build
+    plan_lint
+    plan "running the C++ tests" cxx_tests "$cxx_hint"
+    plan "running the tests of texloom-opt" lit_tests "$lit_hint"
+  fi
   plan "running the Python tests" python_tests "$python_hint"
 }
 
@@ -109,7 +122,7 @@ all_parts=(softmetal sanitize tidy fuzz oclgrind embedding gcc apple docs releas
 # The tests of the software Metal itself run where it has changed, and always in CI. The Metal driver
 # over it, which takes a fifth of the time of ./dev test, is left out where no change concerns it.
 choose_tests() {
-  [[ " ${parts[*]} " != *" softmetal "* ]] || return 0
+  ! has_part softmetal || return 0
   case $("$python" tests/changes.py | grep '^cxx_=') in
     *softmetal*) parts=(softmetal "${parts[@]}") ;;
     *metal*) ;;
@@ -177,20 +190,28 @@ plan_aarch64() {
     "run one alone: qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/tests/runtime_tests --gtest_filter=…"
 }
 
-# chosen_parts [--all | --also PART,...]: sets `parts`.
+has_part() { [[ " ${parts[*]} " == *" $1 "* ]]; }
+
+# chosen_parts [--all | --also PART,...] [--share K/N]: sets `parts` and `share`.
 chosen_parts() {
-  local part
-  parts=()
-  case ${1:-} in
-    '') ;;
-    --all) parts=("${all_parts[@]}") ;;
-    --also | --also=*)
-      part=${1#--also}
-      [[ -n $part ]] && part=${part#=} || part=${2:-}
-      IFS=, read -ra parts <<<"$part"
-      ;;
-    *) die "./dev test takes --all or --also PART,..., not \"$1\"" ;;
-  esac
+  local part text=''
+  parts=() share=1/1
+  while (($# > 0)); do
+    case $1 in
+      --all) parts=("${all_parts[@]}") ;;
+      --also | --share)
+        [[ -n ${2:-} ]] || die "$1 needs a value: --also PART,..., --share K/N"
+        [[ $1 == --also ]] && text=$2 || share=$2
+        shift
+        ;;
+      --also=*) text=${1#--also=} ;;
+      --share=*) share=${1#--share=} ;;
+      *) die "./dev test takes --all, --also PART,... and --share K/N, not \"$1\"" ;;
+    esac
+    shift
+  done
+  [[ $share =~ ^[1-9][0-9]*/[1-9][0-9]*$ ]] || die "--share is K/N, such as 1/3, not \"$share\""
+  [[ -z $text ]] || IFS=, read -ra parts <<<"$text"
   for part in "${parts[@]}"; do
     [[ " ${all_parts[*]} " == *" $part "* ]] || die "\"$part\" is not a part: ${all_parts[*]}"
   done

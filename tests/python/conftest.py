@@ -6,6 +6,7 @@ import re
 import sys
 from collections import Counter
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -30,17 +31,21 @@ SLOW = (
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects
-def pytest_collection_modifyitems(items):
-    """Mark the tests of SLOW."""
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests of SLOW, and leave out those of other shares."""
     folder = Path(__file__).parent
     for item in items:
         path = item.path.relative_to(folder)
         if {str(path), path.parts[0]} & set(SLOW):
             item.add_marker(pytest.mark.slow)
+    # A test stays in its share when others are added.
+    share, shares = map(int, config.getoption("share").split("/"))
+    items[:] = [each for each in items if crc32(each.nodeid.encode()) % shares == share % shares]
 
 
 def pytest_addoption(parser):
     parser.addoption("--one-device", action="store_true", help="run on the first device alone")
+    parser.addoption("--share", default="1/1", help="K/N: run the K-th of N shares of the tests")
 
 
 def pytest_generate_tests(metafunc):
