@@ -36,6 +36,9 @@ std::vector<std::string> target_devices(std::string_view kind) {
     if (to_string(preset.kind) == kind && !preset.device.empty())
       devices.emplace_back(preset.device);
   }
+  if (kind == to_string(TargetKind::Llvm)) {
+    for (const ProcessorPreset& each : processors()) devices.emplace_back(each.name);
+  }
   return devices;
 }
 

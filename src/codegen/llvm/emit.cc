@@ -104,10 +104,11 @@ std::string text_of(const char* bytes, size_t count) {
 std::string taken(texloom_llvm_result& made, const ir::Target& target) {
   const std::string listing = text_of(made.listing, made.listing_bytes);
   const std::string error = text_of(made.error, made.error_bytes);
+  const std::string help = text_of(made.help, made.help_bytes);
   const bool failed = made.error != nullptr;
   plugin().free(&made);
   if (failed) {
-    fail({}, Code::UnknownTarget, "name a processor that LLVM knows: -mcpu=native",
+    fail({}, Code::UnknownTarget, help.empty() ? "build for another target, as \"llvm\"" : help,
          "LLVM cannot compile for the target '{}': {}", to_string(target), error);
   }
   return listing;

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: the result of texloom_llvm_version(). */
-#define TEXLOOM_LLVM_VERSION 3
+#define TEXLOOM_LLVM_VERSION 4
 
 /* What a function made. texloom_llvm_free() frees the texts. */
 typedef struct texloom_llvm_result {
@@ -21,6 +21,8 @@ typedef struct texloom_llvm_result {
   size_t listing_bytes;
   char* error; /* null, or a message; the rest is then null */
   size_t error_bytes;
+  char* help; /* null, or what the user can do about the error */
+  size_t help_bytes;
 } texloom_llvm_result;
 
 /* A processor, in LLVM's words; each may be empty. */

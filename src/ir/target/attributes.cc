@@ -285,13 +285,14 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   std::istringstream words{std::string(text)};
   std::string word;
   words >> word;
-  const std::optional<TargetKind> kind = kind_named(word);
+  std::optional<Target> target = processor_target(word);
+  const std::optional<TargetKind> kind = target ? target->kind : kind_named(word);
   if (!kind) {
     refuse_device_name(word, where);
     fail(where, Code::UnknownTarget, preset_help(), "no kernels are made for the target '{}'",
          text);
   }
-  std::optional<Target> target = preset_target(*kind, "");
+  if (!target) target = preset_target(*kind, "");
   TL_CHECK(target.has_value());
   std::vector<std::string> attributes;
   while (words >> word) {

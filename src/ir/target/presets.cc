@@ -64,6 +64,20 @@ constexpr std::array kPresets = {
     Preset{Llvm, "", {}, Cpu, opencl_limits(1024, 1024, 16384, 65536)},
 };
 
+// Objects of all of them are in ELF. Every Linux of the architecture runs them, also on Apple's
+// processors.
+constexpr std::string_view kX86 = "x86_64-linux-gnu", kArm = "aarch64-linux-gnu";
+constexpr std::array kProcessors = {
+    ProcessorPreset{"generic", "", ""},
+    ProcessorPreset{"native", "", "native"},
+    ProcessorPreset{"haswell", kX86, "haswell"},
+    ProcessorPreset{"skylake-avx512", kX86, "skylake-avx512"},
+    ProcessorPreset{"znver4", kX86, "znver4"},
+    ProcessorPreset{"cortex-a55", kArm, "cortex-a55"},
+    ProcessorPreset{"cortex-a76", kArm, "cortex-a76"},
+    ProcessorPreset{"apple-m1", kArm, "apple-m1"},
+};
+
 // No property is missing where no compiler of others is between the kernels and the machine.
 constexpr Quirks kNoQuirks{.conditional_barriers = true, .vector_trigonometry = true};
 
@@ -89,7 +103,21 @@ bool is_recognized(const Preset& preset, std::span<const std::string_view> names
 
 std::span<const Preset> presets() { return kPresets; }
 
+std::span<const ProcessorPreset> processors() { return kProcessors; }
+
+std::optional<Target> processor_target(std::string_view name) {
+  for (const ProcessorPreset& each : kProcessors) {
+    if (each.name != name) continue;
+    std::optional<Target> target = preset_target(Llvm, "");
+    target->machine = {
+        .triple = std::string(each.triple), .cpu = std::string(each.cpu), .features = {}};
+    return target;
+  }
+  return {};
+}
+
 std::optional<Target> preset_target(TargetKind kind, std::string_view device) {
+  if (kind == Llvm && !device.empty()) return processor_target(device);
   for (const Preset& preset : kPresets) {
     if (preset.kind == kind && preset.device == device) return target_of(preset);
   }
@@ -108,6 +136,7 @@ Target recognized_target(TargetKind kind, DeviceClass device_class,
 std::vector<std::string> target_presets() {
   std::vector<std::string> texts;
   for (const Preset& preset : kPresets) texts.push_back(to_string(target_of(preset)));
+  for (const ProcessorPreset& each : kProcessors) texts.emplace_back(each.name);
   return texts;
 }
 

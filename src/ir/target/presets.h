@@ -28,13 +28,26 @@ struct Preset {
 // Presets of a kind are neighbors; the first has no device.
 std::span<const Preset> presets();
 
-// The target of a preset; nullopt if there is none.
+// A processor whose name stands for a target of kind Llvm: "haswell" for "llvm
+// -mtriple=x86_64-linux-gnu -mcpu=haswell".
+struct ProcessorPreset {
+  std::string_view name;
+  std::string_view triple, cpu;  // as in Machine
+};
+
+std::span<const ProcessorPreset> processors();
+
+// The target that the name of a processor stands for; nullopt for other words.
+std::optional<Target> processor_target(std::string_view name);
+
+// The target of a preset; nullopt if there is none. A processor is a preset of kind Llvm.
 std::optional<Target> preset_target(TargetKind kind, std::string_view device);
 // The target of the first family of this class whose word occurs in one of the device's names. If
 // there is none, the target that suits all devices of the kind.
 Target recognized_target(TargetKind kind, DeviceClass device_class,
                          std::span<const std::string_view> names);
-// The texts without attributes that parse_target() knows, for help lines.
+// The texts without attributes that parse_target() knows, for help lines: those of presets, and the
+// names of processors.
 std::vector<std::string> target_presets();
 
 }  // namespace texloom::ir

@@ -25,7 +25,8 @@ const std::string kPresets =
     "use one of opencl, opencl -device=adreno, opencl -device=mali, opencl "
     "-device=intel_graphics, opencl -device=nvidia, opencl -device=pocl, metal, metal -device=a13, "
     "metal -device=m1, metal -device=m2, metal -device=m3, metal -device=m4, "
-    "metal -device=mac-intel, llvm";
+    "metal -device=mac-intel, llvm, generic, native, haswell, skylake-avx512, znver4, cortex-a55, "
+    "cortex-a76, apple-m1";
 const std::string kAttributes =
     "write one as -max_num_threads=256; Target(\"opencl\").attrs has them all with their values";
 
@@ -126,6 +127,29 @@ TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(attributes(parse("metal")).size(), 18U);
   EXPECT_EQ(attributes(parse("metal"))[0],
             std::pair(std::string_view("msl"), AttributeValue("2.3")));
+}
+
+// The name of a processor stands for a target, also as a preset of the kind.
+TEST(Target, Processors) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"generic", "llvm"},
+      {"native", "llvm -mcpu=native"},
+      {"haswell", "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"},
+      {"skylake-avx512", "llvm -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512"},
+      {"znver4", "llvm -mtriple=x86_64-linux-gnu -mcpu=znver4"},
+      {"cortex-a55", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a55"},
+      {"cortex-a76", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"},
+      {"apple-m1", "llvm -mtriple=aarch64-linux-gnu -mcpu=apple-m1"},
+  };
+  EXPECT_EQ(processors().size(), std::size(rows));
+  for (const auto& [name, text] : rows) {
+    EXPECT_EQ(to_string(parse(name)), text);
+    EXPECT_EQ(parse("llvm -device=" + std::string(name)), parse(text));
+  }
+  EXPECT_EQ(to_string(parse("haswell -mattr=-fma -contract=0")),
+            "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell -mattr=-fma -contract=0");
+  EXPECT_EQ(error_of("pentium").message, "no kernels are made for the target 'pentium'");
+  EXPECT_EQ(error_of("llvm -device=pentium").message, "unknown LLVM device preset 'pentium'");
 }
 
 TEST(Target, Attributes) {

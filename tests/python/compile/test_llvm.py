@@ -21,6 +21,8 @@ def scheduled(n=64):
     return s, x, y
 
 
+X86 = "-mtriple=x86_64-linux-gnu"
+
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
 
@@ -144,12 +146,34 @@ def test_code_for_another_processor():
     [
         ("-mcpu=no-such", "unknown processor 'no-such'"),
         ("-mattr=+no-such", "unknown feature 'no-such'"),
+        (f"{X86} -mattr=avx2", "the feature 'avx2' has no sign"),
+        (f"{X86} -mattr=+clzero", "no loader could check for the feature 'clzero'"),
         ("-mtriple=riscv64-linux-gnu", "is neither x86_64 nor aarch64"),
+        ("-mtriple=arm64-apple-macosx", "are in Mach-O"),
+        ("-mtriple=x86_64-windows-msvc", "are in another format"),
+        ("-mtriple=x86_64-linux-gnux32", "has 32"),
         ("-mtriple=aarch64-linux-gnu -mcpu=native", "-mcpu=native is not a processor of"),
+        (f"{X86} -mcpu=i386", "needs '+64bit', unlike the processor 'i386'"),
+        (f"{X86} -mattr=-64bit-mode", "needs '+64bit-mode', unlike -mattr=-64bit-mode"),
+        (f"{X86} -mattr=-sse", "needs '+sse2', unlike -mattr=-sse"),
+        (f"{X86} -mattr=+soft-float", "needs '-soft-float', unlike"),
+        ("-mtriple=aarch64-linux-gnu -mattr=-fp-armv8", "needs '+neon', unlike"),
     ],
 )
 def test_wrong_processors_are_refused(options, says):
+    """LLVM itself ends the process for some of them."""
     s, x, y = scheduled()
     with pytest.raises(texloom.TVMError, match="TL4003") as error:
         texloom.build(s, [x, y], f"llvm {options}")
     assert says in str(error.value) and "help: " in str(error.value)
+
+
+@pytest.mark.parametrize("name", texloom._core.target_devices("llvm"))
+def test_a_processor_is_a_target(name):
+    """Code of another architecture is compiled, but not run."""
+    s, x, y = scheduled()
+    target = texloom.target.Target(name)
+    assert target == texloom.target.Target(f"llvm -device={name}")
+    f = texloom.build(s, [x, y], name)
+    architecture, *_ = target.attrs["mtriple"].split("-")
+    assert f'target triple = "{architecture}' in f.kernels[0].source

@@ -51,7 +51,7 @@ def test_attributes_override_the_preset_wherever_they_stand():
 
 
 @pytest.mark.parametrize(
-    "text, help", [("opencl -device=m99", "use one of adreno, "), ("llvm -device=m99", "-mcpu=")]
+    "text, help", [("opencl -device=m99", "use one of adreno, "), ("llvm -device=m99", "haswell, ")]
 )
 def test_a_device_without_a_preset_is_a_warning(text, help):
     with pytest.warns(tvm.TexloomWarning, match=f"(?s)TL4003.*  help: .*{help}"):

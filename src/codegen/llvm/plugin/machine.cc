@@ -97,6 +97,42 @@ bool is_checked(const llvm::Triple& triple, std::string_view feature) {
   return std::ranges::find(known, feature) != known.end();
 }
 
+// Names for help lines.
+struct Examples {
+  std::string processors, features;
+};
+
+Examples examples(const llvm::Triple& triple) {
+  if (triple.getArch() == llvm::Triple::aarch64)
+    return {"cortex-a55, cortex-a76, neoverse-n1 or apple-m1", "+dotprod,+fp16fml"};
+  return {"x86-64-v3, haswell, skylake-avx512 or znver4", "+avx2,+fma"};
+}
+
+// The architecture and the system of code; the interface of kernels has pointers of 64 bits.
+llvm::Triple checked_triple(const texloom_llvm_machine& machine) {
+  const std::string text = *machine.triple == '\0' ? llvm::sys::getDefaultTargetTriple()
+                                                   : llvm::Triple::normalize(machine.triple);
+  const llvm::Triple triple(text);
+  const char* help = "name another, as -mtriple=x86_64-linux-gnu or -mtriple=aarch64-linux-gnu";
+  if (triple.getArch() != llvm::Triple::x86_64 && triple.getArch() != llvm::Triple::aarch64)
+    throw Refusal("'" + text + "' is neither x86_64 nor aarch64", help);
+  if (!triple.isOSBinFormatELF()) {
+    throw Refusal("native code is in ELF objects, but those of '" + text + "' are in " +
+                      (triple.isOSBinFormatMachO() ? "Mach-O" : "another format"),
+                  triple.isOSDarwin() ? "build for \"metal\", or for Linux on such a machine: "
+                                        "\"apple-m1\""
+                                      : help);
+  }
+  if (triple.isX32() || triple.getEnvironment() == llvm::Triple::GNUILP32)
+    throw Refusal("native code has pointers of 64 bits, but '" + text + "' has 32", help);
+  return triple;
+}
+
+// What code of an architecture takes for granted ('+'), and what changes how kernels are called.
+constexpr const char* kNeededOfX86[] = {"+64bit-mode", "-32bit-mode", "-16bit-mode",
+                                        "+64bit",      "+sse2",       "-soft-float"};
+constexpr const char* kNeededOfArm[] = {"+neon"};
+
 // Throws if a processor of this architecture does not know one of the features "+a,-b", or if
 // nothing could check for it where the code is loaded.
 void check_features(const llvm::Target& target, const llvm::Triple& triple,
@@ -106,12 +142,41 @@ void check_features(const llvm::Target& target, const llvm::Triple& triple,
   const llvm::SubtargetFeatures all(features);
   for (const std::string& feature : all.getFeatures()) {
     const std::string name = llvm::SubtargetFeatures::StripFlag(feature).str();
+    if (!llvm::SubtargetFeatures::hasFlag(feature))
+      throw Refusal("the feature '" + name + "' has no sign",
+                    "write '+" + name + "', or '-" + name + "' to leave it out");
     bool known = false;
     for (const auto& each : info->getAllProcessorFeatures()) known = known || name == each.Key;
-    if (!known) throw std::runtime_error("unknown feature '" + name + "'");
+    if (!known) {
+      throw Refusal("unknown feature '" + name + "'",
+                    "name features as LLVM does, as -mattr=" + examples(triple).features);
+    }
     const bool is_on = llvm::SubtargetFeatures::isEnabled(feature);
-    if (is_on && sets.contains(name) && !is_checked(triple, name))
-      throw std::runtime_error("no loader could check for the feature '" + name + "'");
+    if (is_on && sets.contains(name) && !is_checked(triple, name)) {
+      throw Refusal("no loader could check for the feature '" + name + "'",
+                    "leave it out, so that every program that loads the code can check what it "
+                    "needs");
+    }
+  }
+}
+
+// Throws for a machine for which LLVM makes no code that keeps to the interface of kernels: it ends
+// the process for some of them.
+void check_code(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info,
+                const texloom_llvm_machine& machine) {
+  const bool is_x86 = triple.getArch() == llvm::Triple::x86_64;
+  using Features = std::span<const char* const>;
+  const Features needed = is_x86 ? Features(kNeededOfX86) : Features(kNeededOfArm);
+  const std::string what = *machine.features == '\0'
+                               ? "the processor '" + std::string(machine.cpu) + "'"
+                               : "-mattr=" + std::string(machine.features);
+  for (const char* feature : needed) {
+    const bool is_needed = *feature == '+';
+    if (info.checkFeatures(std::string("+") + (feature + 1)) == is_needed) continue;
+    throw Refusal("code for '" + triple.str() + "' needs '" + feature + "', unlike " + what,
+                  *machine.features == '\0'
+                      ? "name another processor, as -mcpu=" + examples(triple).processors
+                      : "leave out what changes this feature");
   }
 }
 
@@ -130,25 +195,26 @@ std::string without_unchecked(const llvm::Target& target, const llvm::Triple& tr
 
 std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& machine) {
   initialize();
-  const std::string triple = *machine.triple == '\0' ? llvm::sys::getDefaultTargetTriple()
-                                                     : llvm::Triple::normalize(machine.triple);
-  const llvm::Triple parsed(triple);
-  if (parsed.getArch() != llvm::Triple::x86_64 && parsed.getArch() != llvm::Triple::aarch64)
-    throw std::runtime_error("'" + triple + "' is neither x86_64 nor aarch64");
+  const llvm::Triple parsed = checked_triple(machine);
+  const std::string& triple = parsed.str();
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (target == nullptr) throw std::runtime_error(error);
+  if (target == nullptr) throw Refusal(error, "build with an LLVM that has this architecture");
   std::string cpu = machine.cpu, features = machine.features;
   check_features(*target, parsed, features);
   if (cpu == "native") {
     if (parsed.getArch() != llvm::Triple(llvm::sys::getProcessTriple()).getArch())
-      throw std::runtime_error("-mcpu=native is not a processor of '" + triple + "'");
+      throw Refusal("-mcpu=native is not a processor of '" + triple + "'",
+                    "name one, as -mcpu=" + examples(parsed).processors);
     cpu = llvm::sys::getHostCPUName();
     const std::string own = host_features();
     features = features.empty() ? own : own + "," + features;
   } else if (!cpu.empty() && !subtarget(*target, parsed, "", "")->isCPUStringValid(cpu)) {
-    throw std::runtime_error("unknown processor '" + cpu + "' of '" + triple + "'");
+    throw Refusal("unknown processor '" + cpu + "' of '" + triple + "'",
+                  "name one that LLVM knows, as -mcpu=" + examples(parsed).processors +
+                      "; native is this machine's");
   }
+  check_code(parsed, *subtarget(*target, parsed, cpu, features), machine);
   features = without_unchecked(*target, parsed, cpu, std::move(features));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;

@@ -6,15 +6,28 @@
 
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "codegen/llvm/plugin_api.h"
 
 namespace texloom::codegen::native {
 
-// Throws std::runtime_error, with LLVM's words, for a triple, a processor or a feature that LLVM
-// does not know.
+// What is wrong with a machine that a user named, and what to do about it.
+class Refusal : public std::runtime_error {
+ public:
+  Refusal(const std::string& message, std::string help)
+      : std::runtime_error(message), help_(std::move(help)) {}
+  const std::string& help() const { return help_; }
+
+ private:
+  std::string help_;
+};
+
+// Throws Refusal for a triple, a processor or a feature that LLVM does not know, or for which it
+// makes no 64-bit code in ELF objects.
 std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& machine);
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine);

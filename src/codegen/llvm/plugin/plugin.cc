@@ -86,15 +86,21 @@ void describe(const texloom_llvm_machine& machine, texloom_llvm_result& result) 
 template <class Function>
 void run(const Function& function, texloom_llvm_result& result) {
   result = {};
-  try {
-    function();
-  } catch (const std::exception& error) {
+  const auto fail = [&](const char* message, const std::string& help) {
     texloom_llvm_free(&result);
     try {
-      give(error.what(), result.error, result.error_bytes);
+      give(help, result.help, result.help_bytes);
+      give(message, result.error, result.error_bytes);
     } catch (const std::bad_alloc&) {
       result.error = static_cast<char*>(std::malloc(1));
     }
+  };
+  try {
+    function();
+  } catch (const Refusal& refusal) {
+    fail(refusal.what(), refusal.help());
+  } catch (const std::exception& error) {
+    fail(error.what(), "");
   }
 }
 
@@ -133,6 +139,7 @@ __attribute__((visibility("default"))) void texloom_llvm_free(texloom_llvm_resul
   std::free(result->object);
   std::free(result->listing);
   std::free(result->error);
+  std::free(result->help);
   *result = {};
 }
 }
