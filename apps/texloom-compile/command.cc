@@ -38,7 +38,7 @@ the runtime loads. FILE is - for standard input.
   -o FILE          write to this file, a package if its name ends in .tlp; by default, and for -,
                    write the source to standard output
   --emit=object,header  for a target llvm: write an object file, which -o FILE.o names, that a
-                   program links, and a C header and the package beside it (docs/llvm.md)
+                   program links, and a C header and the package beside it (docs/cpu.md)
   --checked        make kernels test their indices; only for a program at stage te
   --verify-each    check the rules of the IR after each pass, not only after the last
   --help           print this, and stop

@@ -12,7 +12,7 @@ from .checks.checked_calls import check_calls
 from .costs import Costs, open_costs
 from .devices.lookup import present
 from .errors import refuse
-from .target import Target, target_for
+from .target import Target, for_models, target_for
 
 if TYPE_CHECKING:
     import onnx as onnx_package
@@ -45,8 +45,9 @@ def compile(
         A model, or the name of a file.
     target : str or Target, optional
         As for :func:`texloom.build`; ``"opencl:0"`` is the target of that device. The default is
-        the target of `measure`; without `measure`, it is ``"opencl"``, whose kernels run on every
-        device, but suit processors.
+        the target of `measure`; without `measure`, it is ``"llvm -mcpu=native"``, native code for
+        this machine's processor. In an installation without LLVM it is ``"opencl"``, whose kernels
+        run on every OpenCL device, but suit processors.
     shapes : mapping of str to sequence of int, optional
         The shapes of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model with open extents that
         are not given here is compiled at each run with new shapes.
@@ -99,6 +100,7 @@ def compile(
         check_model(model)
     if measure is False or measure is None:
         device = None
+        target = for_models(target)
     else:
         device = present(None if measure is True else measure)
         target = target_for(device, target)

@@ -34,6 +34,7 @@ from .tvm.spellings import (
 _current: ContextVar[Target | None] = ContextVar("texloom_target", default=None)
 
 DEFAULT = "opencl"
+NATIVE = "llvm -mcpu=native"
 _DEVICE_NAME = re.compile(r"\s*(\w+:\d+)(?=\s|$)")
 
 
@@ -42,9 +43,10 @@ class Target:
 
     The name of a device on this machine, such as ``"opencl:0"``, stands for
     ``Target.from_device(texloom.device("opencl:0"))``; options after it, as in
-    ``"metal:0 -max_buffers=1"``, override those of the device. Options may be written as
-    ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a context manager, a target is
-    the default of ``lower`` and ``build`` in its body.
+    ``"metal:0 -max_buffers=1"``, override those of the device. The name of a processor, such as
+    ``"haswell"`` or ``"native"``, stands for a target of the kind ``"llvm"``. Options may be
+    written as ``--device=mali``, ``-device mali``, a dict, or a JSON string. As a context manager,
+    a target is the default of ``lower`` and ``build`` in its body.
 
     Warns
     -----
@@ -97,7 +99,11 @@ class Target:
 
     @classmethod
     def from_device(cls, device: Device) -> Target:
-        """Return the target of a device on this machine, with its own limits and features."""
+        """Return the target of a device on this machine, with its own limits and features.
+
+        That of the device ``"host:0"``, the processor, is native code if LLVM is there; otherwise
+        its kernels are for the interpreter.
+        """
         if isinstance(device, AbsentDevice):
             refuse_device(device)
         if not isinstance(device, Device):
@@ -106,7 +112,7 @@ class Target:
                 f"Target.from_device is given {shown(device)}, not a device",
                 'give a device, as texloom.device("opencl:0")',
             )
-        target = cls(device._target)
+        target = cls(NATIVE if device.driver == "host" and has_llvm() else device._target)
         target._given = target._options
         return target
 
@@ -234,11 +240,10 @@ def _check_has_kind(config: Mapping[str, Any]) -> None:
 def _warn_of_device(kind: str, name: str) -> None:
     every = _core.target_kinds()[kind]
     presets = _core.target_devices(kind)
-    choose = f"use one of {', '.join(presets)}" if presets else "name a processor, as -mcpu=native"
     _core.warn(
         "UnknownTarget",
         f"there is no preset for the device '{name}': the limits of every {every} device hold",
-        f"{choose}, or set limits, as -max_num_threads=256",
+        f"use one of {', '.join(presets)}, or set limits, as -max_num_threads=256",
     )
 
 
@@ -265,6 +270,23 @@ def mali(options: str = "") -> Target:
 def intel_graphics(options: str = "") -> Target:
     """Return the target of Intel's integrated GPUs; `options` as for :func:`adreno`."""
     return Target(f"opencl -device=intel_graphics {options}".strip())
+
+
+def has_llvm() -> bool:
+    """Whether the plug-in for the kind ``"llvm"`` is installed."""
+    _, problem = _core.llvm_plugin()
+    return not problem
+
+
+def for_models(target: str | Target | None) -> str | Target:
+    """Return the given, the current, or the default target of whole models.
+
+    The default is native code for this machine's processor if LLVM is there, so that no OpenCL
+    implementation is needed; otherwise it is that of :func:`texloom.build`.
+    """
+    if target is None:
+        target = Target.current() or (NATIVE if has_llvm() else DEFAULT)
+    return target
 
 
 def resolve(target: str | Target | TargetValue | None) -> TargetValue:
@@ -419,6 +441,8 @@ __all__ = [
     "create",
     "cuda",
     "device_named",
+    "for_models",
+    "has_llvm",
     "intel_graphics",
     "mali",
     "mmt4d_tile",

@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
+from llvm_plugin import has_llvm
 
 import texloom as tvm
 
@@ -97,6 +98,24 @@ def no_hang():
     faulthandler.dump_traceback_later(HANGS, exit=True)
     yield
     faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(autouse=True)
+def models_are_for_opencl(request, monkeypatch):
+    """Compile models without a target for OpenCL, as in an installation without LLVM.
+
+    Tests count for OpenCL implementations. Those of the default ask for `default_target`.
+    """
+    if "default_target" not in request.fixturenames:
+        monkeypatch.setattr(tvm.target, "has_llvm", lambda: False)
+
+
+@pytest.fixture
+def default_target():
+    """Return the target of models that are compiled without one."""
+    if not has_llvm():
+        pytest.skip("LLVM is not installed")
+    return tvm.target.NATIVE
 
 
 @pytest.fixture

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from ..devices.lookup import present
 from ..errors import refuse
 from ..graph import RunnableGraph
 from ..graph import load as load_package
+from ..inspect.describe import counted
 from ..measure.loop import Arm, BatchArm, Timed, medians
 from ..trace import table_of
 from .inputs import (
@@ -68,7 +71,10 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--rounds", type=int, default=9, help="samples of each implementation (default: 9)"
     )
     parser.add_argument(
-        "--threads", type=int, metavar="N", help="the number of threads of onnxruntime"
+        "--threads",
+        type=int,
+        metavar="N",
+        help="the number of threads of native code and of onnxruntime (default: all)",
     )
     add_input_arguments(parser)
     add_compile_arguments(parser)
@@ -133,6 +139,32 @@ def _run_peer(
         refuse("BadModel", f"onnxruntime cannot run the ONNX model: {error}", _SAME_MODEL)
 
 
+@contextmanager
+def _limited_to(threads: int | None) -> Iterator[None]:
+    """Let the process use so many processors, before the device ``host:0`` makes its threads."""
+    if threads is None:
+        yield
+        return
+    if not hasattr(os, "sched_setaffinity"):
+        refuse(
+            "BadOption",
+            "--threads is given, but this system binds no process to processors",
+            "leave it out",
+        )
+    allowed = sorted(os.sched_getaffinity(0))
+    if threads > len(allowed):
+        refuse(
+            "BadOption",
+            f"--threads is {threads}, but the process may use {counted(len(allowed), 'processor')}",
+            "give at most that number",
+        )
+    os.sched_setaffinity(0, allowed[:threads])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
 def _bench(options: argparse.Namespace) -> int:
     choose_device(options)
     if options.compare:  # what is missing is said before anything is compiled
@@ -189,4 +221,9 @@ def _print(facts: dict[str, Any]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure a model; return 0, or 1 with the reason on stderr."""
     options = parse(arguments)
-    return reported("bench", lambda: _bench(options))
+
+    def bench() -> int:
+        with _limited_to(options.threads):
+            return _bench(options)
+
+    return reported("bench", bench)

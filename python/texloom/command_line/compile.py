@@ -27,6 +27,16 @@ from .reports import Progress, reported
 if TYPE_CHECKING:
     from ..onnx import Model
 
+# What a package is for that is compiled without a target, by the kind of the default.
+_DEFAULTS = {
+    "llvm": "native code for this processor and those with all its features; `texloom run` takes "
+    "it with --native\n"
+    "for others: --target haswell, cortex-a76, ... (docs/cpu.md); --target opencl:0 is for the "
+    "first OpenCL device",
+    "opencl": "for every OpenCL device, but suits processors: --target opencl:0 is for the first "
+    "one",
+}
+
 _DESCRIPTION = """\
 Compiles an ONNX model to a package, which `texloom run`, texloom.graph.load and programs in C++
 run. No device is needed, unless --target or --measure names one.
@@ -138,9 +148,7 @@ def _compile(options: argparse.Namespace) -> int:
     if "choice" in facts:
         print(_chosen(facts["choice"]))
     if options.target is None and options.measure is None:
-        print(
-            "for every OpenCL device, but suits processors: --target opencl:0 is for the first one"
-        )
+        print(_DEFAULTS[resolve(target_of(options)).kind])
     return 0
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..devices.lookup import devices
 from ..inspect.describe import aligned
+from ..target import NATIVE, for_models
 from .reports import reported
 
 _DESCRIPTION = """\
@@ -47,9 +48,16 @@ def device_lines(found: Sequence[dict[str, Any]]) -> list[str]:
     return aligned(rows)
 
 
+def default_line() -> str:
+    """Return a sentence on what models are compiled for if no target or device is named."""
+    target = str(for_models(None))
+    runs = "native code, which host:0 runs" if target == NATIVE else "which opencl:0 runs"
+    return f"models without --target and --device are for {target}: {runs}"
+
+
 def _devices(options: argparse.Namespace) -> int:
     found = named_devices()
-    print(json.dumps(found) if options.json else "\n".join(device_lines(found)))
+    print(json.dumps(found) if options.json else "\n".join([*device_lines(found), default_line()]))
     return 0
 
 

@@ -18,8 +18,8 @@ import numpy as np
 from .. import _core
 from ..errors import TVMError
 from ..inspect.describe import aligned
-from ..target import target_for
-from .devices import named_devices
+from ..target import for_models, target_for
+from .devices import default_line, named_devices
 from .reports import described, reported
 
 _DESCRIPTION = """\
@@ -107,6 +107,7 @@ def examine() -> dict[str, Any]:
         "packages": {name: _version(name) for name in _PACKAGES},
         "opencl_loader": ctypes.util.find_library("OpenCL"),
         "llvm": _llvm(),
+        "default_target": str(for_models(None)),
         "cache": _cache(),
         "devices": [
             {**each, "check": _check(each["device"])} for each in found if each["driver"] != "null"
@@ -141,7 +142,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         ("", each["device"], each["name"], each["platform"], each["driver_version"], each["check"])
         for each in facts["devices"]
     ]
-    return lines + (aligned(rows) if rows else ["  none"])
+    lines += aligned(rows) if rows else ["  none"]
+    return [*lines, "", default_line()]
 
 
 def _doctor(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from ..costs import open_costs
 from ..devices.lookup import present
 from ..errors import refuse
 from ..graph import load as load_package
-from ..target import Target, device_named, resolve, target_for
+from ..target import Target, device_named, for_models, resolve, target_for
 from .arrays import load_array
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         metavar="TARGET",
         action="store" if runs else _Targets,
         help='such as "opencl -device=adreno"; "opencl:0", or another device of this machine, '
-        "stands for its target (default: that of the device that runs or measures, else opencl)"
-        + for_several,
+        'stands for its target, and a processor, such as "haswell", for its native code (default: '
+        "that of the device that --device or --measure names, else llvm -mcpu=native, native code "
+        "for this processor; without LLVM, opencl)" + for_several,
     )
     parser.add_argument(
         "--shape",
@@ -214,14 +215,16 @@ def _first(options: argparse.Namespace) -> str:
     """Return the first device of the kind for which the package or the target is."""
     if is_package(options.model):
         return f"{load_package(options.model, native=options.native).default_device.driver}:0"
-    return f"{_core.driver_of_kind(resolve(options.target).kind)}:0"
+    # What is measured chooses between buffers and textures, which are for devices of OpenCL.
+    target = options.target if options.measure is not None else for_models(options.target)
+    return f"{_core.driver_of_kind(resolve(target).kind)}:0"
 
 
-def target_of(options: argparse.Namespace) -> str | Target | None:
-    """Return the target that the model is compiled for; None stands for the default."""
+def target_of(options: argparse.Namespace) -> str | Target:
+    """Return the target that the model is compiled for."""
     choose_device(options)
     target: str | None = options.target
-    return target if options.device is None else target_for(options.device, target)
+    return for_models(target) if options.device is None else target_for(options.device, target)
 
 
 def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:

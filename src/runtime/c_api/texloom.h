@@ -77,7 +77,7 @@ texloom_error* texloom_device_open_opencl(void* context, void* device_id, void* 
                                           texloom_device** device);
 texloom_error* texloom_device_open_metal(void* metal_device, void* queue, texloom_device** device);
 /* Opens the processor for packages whose kernels the program links: each of `libraries` is declared
- * by the header beside an object file (docs/llvm.md, "Ahead of time"). They live as long as the
+ * by the header beside an object file (docs/cpu.md, "Ahead of time"). They live as long as the
  * device and its graphs. No code is loaded at run time. */
 texloom_error* texloom_device_open_linked(const texloom_linked_kernels* const* libraries,
                                           size_t count, texloom_device** device);

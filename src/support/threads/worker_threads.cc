@@ -1,6 +1,7 @@
 #include "support/threads/worker_threads.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <chrono>
@@ -38,7 +39,14 @@ struct WorkerThreads::Thread {
   pthread_t handle = {};
 };
 
-unsigned machine_threads() { return std::max(1U, std::thread::hardware_concurrency()); }
+unsigned machine_threads() {
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    return static_cast<unsigned>(std::max(1, CPU_COUNT(&allowed)));
+#endif
+  return std::max(1U, std::thread::hardware_concurrency());
+}
 
 WorkerThreads::WorkerThreads() = default;
 

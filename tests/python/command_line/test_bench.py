@@ -1,6 +1,7 @@
 """``texloom bench``."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -57,3 +58,19 @@ def test_bench_shows_the_kernels(folder, capsys):
     assert 0 < kernels[0]["seconds"] < 10
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert kernels[0]["name"] in told
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system binds no process")
+def test_bench_limits_the_threads(folder, capsys, default_target):
+    """The processors that a process may use are the threads of ``host:0``."""
+    allowed = os.sched_getaffinity(0)
+    command = [sys.executable, "-m", "texloom", "bench", "model.onnx", *SHAPE, "--rounds", "1"]
+    told = subprocess.run([*command, "--threads", "1"], capture_output=True, text=True, check=True)
+    assert " ms" in told.stdout
+    units = "import os, texloom; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); "
+    units += "print(texloom.device('host:0').info['compute_units'])"
+    done = subprocess.run([sys.executable, "-c", units], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n"
+    told = fails(capsys, *command[3:], "--threads", len(allowed) + 1)
+    assert f"the process may use {len(allowed)} processor" in told
+    assert os.sched_getaffinity(0) == allowed

@@ -38,7 +38,7 @@ WITH_CODE = [path for path in DOCUMENTS if programs(path.read_text(encoding="utf
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
 def test_python_blocks_run_and_print_what_is_said(path, tmp_path, monkeypatch):
-    if path.name in ("llvm.md", "microkernels.md") and not has_llvm():
+    if path.name in ("cpu.md", "microkernels.md", "onnx.md") and not has_llvm():
         pytest.skip("the LLVM plug-in is not built")
     monkeypatch.chdir(tmp_path)
     for said, printed in run(path):

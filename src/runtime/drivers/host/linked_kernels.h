@@ -1,5 +1,5 @@
 /* Kernels in native code that a program links: object files that Texloom's compiler wrote
- * (docs/llvm.md, "Ahead of time"). C11 and C++. */
+ * (docs/cpu.md, "Ahead of time"). C11 and C++. */
 #ifndef TEXLOOM_RUNTIME_DRIVERS_HOST_LINKED_KERNELS_H_
 #define TEXLOOM_RUNTIME_DRIVERS_HOST_LINKED_KERNELS_H_
 

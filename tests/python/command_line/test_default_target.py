@@ -1,0 +1,82 @@
+"""What models are compiled for if neither the command line nor the call names a target."""
+
+import json
+
+import numpy as np
+import pytest
+from command_model import SHAPE, expected, fails, scaled, succeeds
+
+import texloom
+import texloom.graph
+from texloom.target import Target, for_models
+
+INPUT = ("--input", "x=x.npy")
+
+
+def target_of(capsys, package):
+    [view] = json.loads(succeeds(capsys, "inspect", package, "--json"))
+    return view["variants"][0]["target"]
+
+
+def test_a_package_is_native_code(folder, capsys, default_target):
+    """It runs where the user trusts it; the command says how, and how to choose other targets."""
+    told = succeeds(capsys, "compile", "model.onnx", *SHAPE)
+    assert "`texloom run` takes it with --native\n" in told and "--target haswell" in told
+    assert target_of(capsys, "model.tlp") == default_target
+    assert "--native" in fails(capsys, "run", "model.tlp", *INPUT)
+    succeeds(capsys, "run", "model.tlp", "--native", *INPUT, "--output-dir", "out")
+    np.testing.assert_array_equal(np.load("out/out_y_0.npy"), expected(np.load("x.npy")))
+
+
+def test_commands_run_native_code(folder, capsys, default_target):
+    (facts,) = json.loads(succeeds(capsys, "run", "model.onnx", *INPUT, "--json"))
+    assert facts["largest"] == expected(np.load("x.npy")).max()
+    succeeds(capsys, "run", "model.onnx", *INPUT, "--record", "r.tlz")
+    assert "runs on host:0\n" in succeeds(capsys, "replay", "r.tlz", "--native")
+    assert " of nodes within the bounds" in succeeds(capsys, "compare", "model.onnx", *INPUT)
+    bench = ["bench", "model.onnx", *SHAPE, "--compare", "onnxruntime", "--rounds", 1, "--json"]
+    facts = json.loads(succeeds(capsys, *bench))
+    assert facts["device"] == texloom.device("host:0").info["name"]
+    assert set(facts["seconds"]) == {"run", "device", "onnxruntime"}
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        ("--device", "opencl:0"),
+        ("--measure", "opencl:0", "--costs", "c"),
+        ("--measure", "--costs", "c"),
+    ],
+    ids=" ".join,
+)
+def test_a_device_that_is_named_means_its_target(folder, capsys, default_target, chosen):
+    """Measured costs choose between buffers and textures, so they are for OpenCL, too."""
+    succeeds(capsys, "run", "model.onnx", *INPUT, *chosen, "--record", "r.tlz")
+    assert json.loads(succeeds(capsys, "replay", "r.tlz", "--json"))["device"] == "opencl:0"
+
+
+def test_calls_without_a_target(default_target, monkeypatch):
+    """A current target takes precedence; without LLVM, models are for OpenCL."""
+    x = np.ones((1, 3, 1, 1), "float32")
+    model = texloom.compile(scaled())
+    np.testing.assert_array_equal(model.run({"x": x}, "host:0")["out/y:0"], expected(x))
+    assert Target("host:0") == Target(default_target)
+    assert for_models("metal") == "metal"
+    with Target("opencl -device=mali") as mali:
+        assert for_models(None) == mali
+    monkeypatch.setattr(texloom.target, "has_llvm", lambda: False)
+    assert for_models(None) == "opencl"
+    assert Target("host:0").kind.name == "opencl"  # the interpreter's
+
+
+def test_listings_say_what_the_default_is(capsys, default_target):
+    sentence = f"\nmodels without --target and --device are for {default_target}: native code, "
+    assert sentence in succeeds(capsys, "devices") and sentence in succeeds(capsys, "doctor")
+    assert json.loads(succeeds(capsys, "doctor", "--json"))["default_target"] == default_target
+
+
+def test_a_processor_is_a_target(folder, capsys, default_target):
+    succeeds(capsys, "compile", "model.onnx", *SHAPE, "--target", "cortex-a76")
+    assert target_of(capsys, "model.tlp") == "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
+    told = fails(capsys, "run", "model.onnx", *INPUT, "--target", "cortex-a76")
+    assert '-mcpu=cortex-a76" needs aarch64, ' in told and "help: " in told
