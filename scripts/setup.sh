@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # Installs what ./dev needs: Debian packages, and Python packages into .venv.
 
-# Packages for building and running the Python module, for the tests, for checking the sources, for
-# sanitizers and fuzzers, for checking generated kernels, for building the runtime for another
-# processor, for looking into the bitcode of micro-kernels, and for the LLVM plug-in.
+# Packages for building and running the Python module with the LLVM plug-in, for the tests, for
+# checking the sources, for sanitizers and fuzzers, for checking generated kernels, for building the
+# runtime for another processor, and for looking into the bitcode of micro-kernels.
 module_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-dev libfmt-dev
-  libxxhash-dev lld-19 ninja-build ocl-icd-libopencl1 opencl-c-headers pocl-opencl-icd python3-dev
-  python3-venv)
+  liblld-19-dev libxxhash-dev lld-19 llvm-19-dev ninja-build ocl-icd-libopencl1 opencl-c-headers
+  pocl-opencl-icd python3-dev python3-venv)
 build_packages=("${module_packages[@]}" libblocksruntime-dev libgnustep-base-dev libgtest-dev
-  liblld-19-dev libobjc-12-dev llvm-19-dev)
+  libobjc-12-dev)
 # What has their place on macOS; its clang, Metal and OpenCL are Apple's.
 brew_packages=(bash ccache cmake coreutils flatbuffers fmt googletest ninja opencl-headers python@3.13 xxhash)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
@@ -17,7 +17,6 @@ kernel_packages=(oclgrind)
 apple_packages=(libc++-19-dev libc6-dev-arm64-cross)
 aarch64_packages=(g++-aarch64-linux-gnu qemu-user)
 microkernel_packages=(llvm-19)
-native_packages=(liblld-19-dev llvm-19-dev)
 
 missing=()
 as_root() { if ((EUID == 0)); then "$@"; else sudo -n "$@"; fi; }

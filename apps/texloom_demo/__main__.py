@@ -5,14 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from texloom import Device, devices
-from texloom_bench.command_line import add_device_option, exit_status
+from texloom.target import has_llvm
+from texloom_bench.command_line import device_name, exit_status
 from texloom_bench.device import DRIVERS, NoSuchDeviceError, choose, describe
 
 from . import texture_cache
 from .console import Output, standard_output
+
+NATIVE_DRIVER = "host"
+NATIVE_DESCRIPTION = (
+    "Native code of this processor by LLVM: no driver, and nothing is compiled while kernels run"
+)
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -38,11 +45,36 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="FOLDER",
         help="where the pictures and kernels are written (default: %(default)s)",
     )
-    add_device_option(parser)
     parser.add_argument(
-        "--list-devices", action="store_true", help="show the OpenCL and Metal devices and stop"
+        "--device",
+        type=partial(device_name, drivers=[*DRIVERS, NATIVE_DRIVER]),
+        metavar="D",
+        help="number of the OpenCL device, or a name such as opencl:0 or metal:0 (default: for the "
+        "page, native code of the processor, host:0, if the LLVM plug-in is built; otherwise the "
+        "best of OpenCL)",
     )
+    parser.add_argument("--list-devices", action="store_true", help="show the devices and stop")
     return parser.parse_args(arguments)
+
+
+def choose_for_page(given: tuple[str, int] | None) -> tuple[Device, str]:
+    """Return the device that reads the page, described: by default the processor."""
+    driver, _ = given or (NATIVE_DRIVER, 0)
+    if driver != NATIVE_DRIVER:
+        return choose(given)
+    if has_llvm():
+        return Device(NATIVE_DRIVER, 0), NATIVE_DESCRIPTION
+    if given is not None:
+        raise NoSuchDeviceError("there is no native code: the LLVM plug-in is not built")
+    device, description = choose(None)
+    return device, f"{description}\nThe LLVM plug-in is not built: there is no native code."
+
+
+def choose_for_schedule(given: tuple[str, int] | None) -> tuple[Device, str]:
+    """Return the device of the schedule, whose source is shown, described."""
+    if given is not None and given[0] == NATIVE_DRIVER:
+        raise NoSuchDeviceError("the schedule is for textures: OpenCL and Metal have them")
+    return choose(given)
 
 
 def read_page(out: Output, device: Device, description: str, folder: Path) -> bool:
@@ -101,7 +133,9 @@ def list_devices() -> bool:
             prefix = "" if driver == "opencl" else f"{driver}:"
             print(f"{prefix}{describe(numbers[driver], info)}")
             numbers[driver] += 1
-    if not any(numbers.values()):
+    if has_llvm():
+        print(f"{NATIVE_DRIVER}:0: {NATIVE_DESCRIPTION}")
+    elif not any(numbers.values()):
         raise NoSuchDeviceError("this machine has no OpenCL and no Metal device")
     return True
 
@@ -109,10 +143,11 @@ def list_devices() -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; return 0 if all checks passed, 1 otherwise, 130 after Ctrl-C."""
     options = parse(arguments)
-    part = schedule if options.part == "schedule" else read_page
 
     def demonstrate() -> bool:
-        return part(standard_output(), *choose(options.device), options.out)
+        if options.part == "schedule":
+            return schedule(standard_output(), *choose_for_schedule(options.device), options.out)
+        return read_page(standard_output(), *choose_for_page(options.device), options.out)
 
     return exit_status("texloom_demo", list_devices if options.list_devices else demonstrate)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from texloom import TVMError
 from texloom.devices.lookup import present
@@ -14,15 +14,15 @@ from .device import DRIVERS, NoSuchDeviceError, message
 from .opencl_host import OpenCLError
 
 
-def _device_name(text: str) -> tuple[str, int]:
-    """Return the driver and the number of "1", "metal" or "metal:0"."""
+def device_name(text: str, drivers: Collection[str] = DRIVERS) -> tuple[str, int]:
+    """Return the driver, one of `drivers`, and the number of "1", "metal" or "metal:0"."""
     try:
         found = present(f"opencl:{text}" if text.isdecimal() else text)
     except TVMError as error:
         raise argparse.ArgumentTypeError(message(error)) from None
-    if found.driver not in DRIVERS:
+    if found.driver not in drivers:
         raise argparse.ArgumentTypeError(
-            f"{text!r} cannot be measured: name a device of {' or '.join(DRIVERS)}, as metal:0"
+            f"{text!r} cannot be used here: name a device of {' or '.join(drivers)}, as opencl:0"
         )
     return found.driver, found.device_id
 
@@ -31,7 +31,7 @@ def add_device_option(parser: argparse.ArgumentParser) -> None:
     """Add ``--device D``: a driver and a number; without it, ``options.device`` is None."""
     parser.add_argument(
         "--device",
-        type=_device_name,
+        type=device_name,
         metavar="D",
         help="number of the OpenCL device, or a name such as metal:0 (default: the best of OpenCL)",
     )

@@ -100,21 +100,23 @@ def no_hang():
     faulthandler.cancel_dump_traceback_later()
 
 
-@pytest.fixture(autouse=True)
-def models_are_for_opencl(request, monkeypatch):
+@pytest.fixture(autouse=True, scope="session")
+def models_are_for_opencl():
     """Compile models without a target for OpenCL, as in an installation without LLVM.
 
     Tests count for OpenCL implementations. Those of the default ask for `default_target`.
     """
-    if "default_target" not in request.fixturenames:
-        monkeypatch.setattr(tvm.target, "has_llvm", lambda: False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tvm.target, "has_llvm", lambda: False)
+        yield
 
 
 @pytest.fixture
-def default_target():
-    """Return the target of models that are compiled without one."""
+def default_target(monkeypatch):
+    """Return the target of models that are compiled without one, as users have it."""
     if not has_llvm():
-        pytest.skip("LLVM is not installed")
+        pytest.skip("the LLVM plug-in is not built")
+    monkeypatch.setattr(tvm.target, "has_llvm", lambda: True)
     return tvm.target.NATIVE
 
 

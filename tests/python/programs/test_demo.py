@@ -138,10 +138,12 @@ def test_the_smallest_rectangle_is_found(angle):
 
 
 @pytest.mark.nightly  # compiles three networks
-def test_the_page_is_read_as_onnxruntime_reads_it(tmp_path, capsys):
+@pytest.mark.parametrize(("device", "by"), [(["--device", "0"], "OpenCL device 0"), ([], "Native")])
+def test_the_page_is_read_as_onnxruntime_reads_it(tmp_path, capsys, default_target, device, by):
     pytest.importorskip("rapidocr_onnxruntime")
-    assert demo_command.main(["--out", str(tmp_path), "--device", "0"]) == 0
+    assert demo_command.main(["--out", str(tmp_path), *device]) == 0
     shown = capsys.readouterr().out
+    assert shown.startswith(by)
     assert "Let us first determine markers of the coins and the" in shown
     assert "boxes: the same" in shown
     assert "text: the same" in shown
@@ -149,7 +151,22 @@ def test_the_page_is_read_as_onnxruntime_reads_it(tmp_path, capsys):
         assert image.size[0] == 2 * 384
 
 
-def test_demo_lists_devices(capsys):
+def test_demo_chooses_the_processor_for_the_page_alone(monkeypatch, default_target):
+    """Without LLVM it says so, and reads the page through OpenCL."""
+    assert demo_command.choose_for_page(None)[0] == texloom.device("host:0")
+    assert demo_command.choose_for_page(("opencl", 0))[0] == DEVICE
+    assert demo_command.choose_for_schedule(None)[0].driver == "opencl"
+    with pytest.raises(LookupError, match="OpenCL and Metal have them"):
+        demo_command.choose_for_schedule(("host", 0))
+    monkeypatch.setattr(demo_command, "has_llvm", lambda: False)
+    device, described = demo_command.choose_for_page(None)
+    assert device.driver == "opencl" and "LLVM plug-in is not built" in described
+    with pytest.raises(LookupError, match="LLVM plug-in is not built"):
+        demo_command.choose_for_page(("host", 0))
+
+
+def test_demo_lists_devices(capsys, monkeypatch):
+    monkeypatch.setattr(demo_command, "has_llvm", lambda: False)
     assert demo_command.main(["--list-devices"]) == 0
     lines = capsys.readouterr().out.splitlines()
     taken = [each for each in texloom.devices() if each["driver"] in ("opencl", "metal")]
