@@ -63,8 +63,8 @@ void LeafLoops::warn_of_serial_loop(StageId id, const IterVar& axis,
   warnings_.push_back({Severity::Warning,
                        Code::AnnotationIgnored,
                        where,
-                       fmt::format("the loop '{}' of '{}' stays serial: on a GPU, only loops that "
-                                   "are bound to threads run in parallel",
+                       fmt::format("the loop '{}' of '{}' stays serial: in a kernel, only loops "
+                                   "that are bound to threads run in parallel",
                                    axis->name(), s_.stage(id).name()),
                        "bind the axis to te.thread_axis(\"blockIdx.x\") or threadIdx.x",
                        {}});

@@ -51,7 +51,7 @@ void refuse(const Nest& nest) {
     if (loop.loop != LoopKind::Parallel) return;
     fail(loop.location, Code::UnboundStage,
          "bind the axis to te.thread_axis(\"blockIdx.x\") or threadIdx.x, or compile for a "
-         "processor: \"opencl -device=pocl\"",
+         "processor: \"native\"",
          "the loop '{}' of '{}' is parallel, but on a GPU only loops that are bound to threads run "
          "in parallel",
          as<Var>(loop.var)->name, nest.result->name);

@@ -48,9 +48,7 @@ Result<std::span<const std::byte>> SectionTable::bytes(std::size_t section,
     states_[section].store(state, std::memory_order_relaxed);
   }
   if (state == State::Good) return bytes;
-  return invalid_argument(
-      "{} is damaged: its bytes do not have their checksum; help: copy or export the package again",
-      what);
+  return invalid_argument("{} is damaged: its bytes do not have their checksum", what);
 }
 
 Result<std::span<const std::byte>> SectionTable::take(std::size_t section, std::string_view what) {

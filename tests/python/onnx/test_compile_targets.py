@@ -73,7 +73,7 @@ def test_kernels_are_for_the_device_that_runs_or_measures(monkeypatch, folder):
     assert chosen("--target", "metal -contract=0")[1:] == ("metal:0", None)
     assert chosen("--target", "metal -contract=0", "--measure")[1:] == ("metal:0", metal)
     assert chosen("--target", "metal:0 -max_buffers=1")[1:] == ("metal:0", None)
-    assert chosen(runs=False) == (None, None, None)
+    assert chosen(runs=False) == ("opencl", None, None)
     assert chosen("--measure", "metal:0", runs=False) == (for_metal, "metal:0", metal)
     assert chosen("--target", "opencl:0", runs=False)[0] == "opencl:0"
 
@@ -180,7 +180,7 @@ def test_a_package_is_for_every_device_unless_one_is_named(folder, capsys, monke
             monkeypatch, lambda: main(["compile", "double.onnx", "-o", "made.tlp", *options])
         )[0]
 
-    assert compiled() is None
+    assert compiled() == "opencl"
     assert "but suits processors: --target opencl:0" in capsys.readouterr().out
     assert compiled("--target", "opencl:0") == "opencl:0"
     assert "--target" not in capsys.readouterr().out
