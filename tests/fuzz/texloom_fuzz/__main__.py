@@ -22,6 +22,7 @@ from .reduce import Reducer
 from .workers import Lost, Workers, processors
 
 NAME = re.compile(r"'[^']*'")
+BINDS = re.compile(r"bind (?:block|thread)Idx")
 LIMIT = 120.0  # seconds for one program; no program needs as long, even on a busy machine
 REDUCTION = 120.0  # seconds to reduce a failing program
 DRAWS = 20_000  # programs that --only draws before the first that matches
@@ -38,6 +39,8 @@ class Findings:
     failures: list[tuple[int, Outcome, str]] = field(default_factory=list)
     gave_up: list[tuple[int, Outcome, str]] = field(default_factory=list)
     not_compared: int = 0
+    on_devices: int = 0
+    bound: int = 0  # those of them that bind blocks or threads of a GPU
 
     def add(self, seed: int, result: Result) -> None:
         """Count one program."""
@@ -48,6 +51,8 @@ class Findings:
         self.kinds["failed" if outcome.failed else kind] += 1
         self.features.update(result.features)
         self.not_compared += not outcome.compared
+        self.on_devices += outcome.on_devices
+        self.bound += outcome.on_devices and any(map(BINDS.match, result.features))
         if outcome.kind == "refused":
             self.refusals[NAME.sub("'…'", outcome.detail)[:110]] += 1
         elif outcome.failed:
@@ -62,6 +67,11 @@ class Findings:
             f"{self.done} programs from seed {options.seed} in {seconds:.0f} s "
             f"({self.done / max(seconds, 1e-9):.1f} a second): {parts or 'none'}"
         ]
+        if self.on_devices:
+            lines.append(
+                f"{self.on_devices} of them ran on devices, {self.bound} of these with blocks or "
+                "threads of a GPU"
+            )
         if self.not_compared:
             lines.append(f"{self.not_compared} of them ran without an error bound")
         if self.gave_up:
