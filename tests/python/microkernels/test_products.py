@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvm_plugin import has_llvm
+from microkernel_objects import CALL, TYPES, disassembled, machines, proofs
 
 import texloom
 from texloom import te, tir
@@ -16,15 +17,6 @@ from texloom.ops import tiled
 from texloom.target import Mmt4dTile, mmt4d_tile, mmt4d_tiles
 from texloom_bench import cpu
 
-TYPES = [
-    ("float32", "float32"),
-    ("float64", "float64"),
-    ("float16", "float16"),
-    ("bfloat16", "bfloat16"),
-    ("int8", "int8"),
-    ("uint8", "int8"),
-    ("int16", "int16"),
-]
 NATIVE = "llvm -mcpu=native"
 HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
 needs_llvm = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
@@ -73,7 +65,7 @@ def in_memory(dtype):
     return "float32" if dtype == "bfloat16" else dtype
 
 
-@pytest.mark.parametrize("types", TYPES, ids=lambda types: "-".join(types))
+@pytest.mark.parametrize("types", TYPES.values(), ids=lambda types: "-".join(types))
 @pytest.mark.parametrize("shape", [(1, 5, 3), (7, 33, 70), (19, 16, 1)], ids=str)
 @needs_llvm
 def test_products_are_exact_for_small_integers(types, shape):
@@ -331,62 +323,43 @@ def test_tiles_that_there_are_not():
 
 # -- Objects
 
-TABLE = Path(__file__).parents[3] / "src/codegen/llvm/microkernels/variants.def"
-TARGETS = re.findall(r'^MMT4D_TARGET\((\w+), (\w+), "(.*)"\)$', TABLE.read_text(), re.MULTILINE)
 # The others are tested by night.
 BY_DAY = ("x86_64_avx2_fma", "x86_64_avx512vnni", "aarch64_dotprod", "aarch64_bf16")
-CALL = re.compile(r"^\s+[0-9a-f]+:\s+(call\w*|blr?)\s", re.MULTILINE)
-
-
-def disassembled(tmp_path, binary):
-    path = tmp_path / "kernels.so"
-    path.write_bytes(binary)
-    tool = shutil.which("llvm-objdump-19") or pytest.skip("llvm-objdump-19 is not installed")
-    command = [tool, "-d", "-t", "--no-show-raw-insn", str(path)]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+needs_objdump = pytest.mark.skipif(
+    shutil.which("llvm-objdump-19") is None, reason="llvm-objdump-19 is not installed"
+)
 
 
 @needs_llvm
+@needs_objdump
 @pytest.mark.parametrize(
-    ("name", "architecture", "features"),
+    ("name", "target"),
     [
-        pytest.param(name, each, features, marks=[pytest.mark.nightly] * (name not in BY_DAY))
-        for name, of, features in TARGETS
-        for each in (("x86_64", "aarch64") if of == "any" else (of,))
-        if "amx" not in features
+        pytest.param(
+            name,
+            target,
+            marks=[pytest.mark.nightly] * (name not in BY_DAY),
+            id=f"{name}-{architecture}",
+        )
+        for name, architecture, target in machines()
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*TL2042")
-def test_objects_have_no_call(tmp_path, name, architecture, features):
-    """The micro-kernels of all types are inlined into the kernels of products 256 x 256 x 256."""
-    # All aarch64 processors have NEON, unless the target denies it.
-    attributes = ",".join(f"+{each}" for each in features.split(",")) if features else "-neon"
-    target = f"llvm -mtriple={architecture}-linux-gnu"
-    if features or architecture == "aarch64":
-        target += f" -mattr={attributes}"
-    args, outputs = [], []
-    for types in TYPES:
-        tiles = [each for each in mmt4d_tiles(*types, target) if each.kernel.endswith(f"_{name}")]
-        if tiles:
-            tile = max(tiles, key=lambda each: each.m0)
-            counts = (-(-256 // tile.m0), 256 // tile.n0, 256 // tile.k0)
-            a, b, c = packed_product(*counts, tile, *types)
-            args += [a, b, c]
-            outputs.append((c, tile))
-    f = texloom.build(tiled.schedule_mmt4d([c for c, _ in outputs], target), args, target)
-    assert outputs and all(f"call_extern({tile.kernel}" in str(f) for _, tile in outputs)
-    code = disassembled(tmp_path, f.kernels[0].binary)
-    assert code.count("default_function_kernel") >= len(outputs)
-    assert not CALL.findall(code) and "mmt4d_" not in code
+def test_objects_have_no_call(name, target):
+    """Each product has one function, in which its micro-kernel is inlined, whatever the tile."""
+    found = proofs(name, target)
+    assert found
+    for proof in found:
+        assert proof.calls == 0 and proof.multiplies > 0, proof
 
 
 @needs_llvm
-def test_object_has_the_tile_once(tmp_path):
+@needs_objdump
+def test_object_has_the_tile_once():
     """A tile of 6 x 16 is 12 fused multiply-adds for each of the two steps of its unrolled loop."""
     tile = mmt4d_tile("float32", target=HASWELL)
     a, b, c = packed_product(43, 16, 256, tile)
     f = texloom.build(tiled.schedule_mmt4d(c, HASWELL), [a, b, c], HASWELL)
-    code = disassembled(tmp_path, f.kernels[0].binary)
+    code = disassembled(f.kernels[0].binary)
     assert len(re.findall("vfmadd...ps", code)) == 2 * 12
     assert not CALL.findall(code)
 
@@ -402,7 +375,7 @@ def test_kernels_for_aarch64_under_qemu(tmp_path, features):
     )
     attributes = ",".join(f"+{each}" for each in features.split(","))
     target = f"llvm -mtriple=aarch64-linux-gnu -mattr={attributes}"
-    for types in TYPES:
+    for types in TYPES.values():
         preferred = mmt4d_tile(*types, target=target)
         if features != "neon" and preferred.kernel.endswith("_neon"):
             continue
