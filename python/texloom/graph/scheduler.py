@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .._core import Program, _Alternative, _Task
+from .._core import Program, Tensor, _Alternative, _Task
 from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
 from ..ops.schedules.stages import stages_of
-from ..ops.schedules.storages import channels_last_storages
+from ..ops.schedules.storages import channels_last_storages, row_major_storages
 from ..ops.schedules.texels import activation_storage, weight_storage
 from .node_functions import scheduled
 
@@ -46,11 +46,24 @@ def _over_buffers(task: _Task) -> list[_Alternative]:
     last = _with_channels_last(task)
     if last is not None and last[1]:
         return [_Alternative("channels last", last[0])]
-    row_major = _scheduled(task, ("global",) * len(task.operands))
+    row_major = _scheduled(task, _row_major_storages(task))
     alternatives = [_Alternative("global", row_major)]
     if last is not None:
         alternatives.append(_Alternative("channels last", last[0], may_fail=True))
     return alternatives
+
+
+def _row_major_storages(task: _Task) -> tuple[str, ...]:
+    inputs, outputs = task.computation.inputs, task.computation.outputs
+    constants = _stored_as(task, "constant")
+    return row_major_storages(outputs, inputs, stages_of(outputs), constants, task.target)
+
+
+def _stored_as(task: _Task, storage: str) -> set[Tensor]:
+    """Return the inputs and outputs with this storage in the task."""
+    computation = task.computation
+    operands = zip((*computation.inputs, *computation.outputs), task.operands, strict=True)
+    return {tensor for tensor, own in operands if own == storage}
 
 
 def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
@@ -60,11 +73,7 @@ def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
     """
     inputs, outputs = task.computation.inputs, task.computation.outputs
     stages = stages_of(outputs)
-    operands = list(zip((*inputs, *outputs), task.operands, strict=True))
-    fixed, constants = (
-        {tensor for tensor, own in operands if own == storage}
-        for storage in ("row_major", "constant")
-    )
+    fixed, constants = (_stored_as(task, storage) for storage in ("row_major", "constant"))
     storages = channels_last_storages(outputs, inputs, stages, fixed, constants, task.target)
     program = None if storages is None else _scheduled_if_possible(task, storages)
     if program is None:

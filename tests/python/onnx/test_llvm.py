@@ -13,6 +13,8 @@ from onnx.reference import ReferenceEvaluator
 
 from texloom.errors import TVMError
 from texloom.onnx import Model
+from texloom.ops.schedules.processor.products import ProductTile, tile_for
+from texloom.ops.schedules.processor.registers import Registers
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -59,6 +61,22 @@ CASES = {
         (5, 6, 5, 5),
     ),
     "product": ("(float[3, 13, 33] x) => (float[?] y) { y = MatMul(x, w) }", (33, 20)),
+    # Six rows of a tile do not divide 13, nor four vectors of a panel 40 columns.
+    "tall product": (
+        "(float[13, 33] x) => (float[?] y) { m = MatMul(x, w) y = Relu(m) }",
+        (33, 40),
+    ),
+    # A panel stays in the cache for parts of the steps.
+    "deep product": (
+        "(float[13, 1024] x) => (float[?] y) { m = MatMul(x, w) y = Add(m, b) }",
+        (1024, 32),
+    ),
+    # The last column is a tail.
+    "odd columns": ("(float[5, 9] x) => (float[?] y) { y = MatMul(x, w) }", (9, 129)),
+    "open rows": (
+        "(float[rows, 33] x) => (float[?] y) { m = MatMul(x, w) y = Add(m, b) }",
+        (33, 24),
+    ),
     "narrow product": ("(float[1, 33] x) => (float[?] y) { y = Gemm(x, w, b) }", (33, 7)),
     "maximum": (
         "(float[1, 20, 9, 9] x) => (float[?] y) { y = MaxPool<kernel_shape = [3, 3],"
@@ -78,9 +96,34 @@ def test_sums_of_integers(case):
         outputs = weight[-1] if len(weight) == 2 else weight[0]
         constants |= {"w": integers(*weight, seed=1), "b": integers(outputs, seed=2)}
     model = parsed(text, {n: a for n, a in constants.items() if f"{n})" in text or f"{n}," in text})
-    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    shape = [d.dim_value or 7 for d in model.graph.input[0].type.tensor_type.shape.dim]
     got, expected = results_of(model, integers(*shape))
     np.testing.assert_array_equal(got, expected)
+
+
+def test_constant_right_sides_are_packed():
+    """The layout has panels of columns; a right side that varies is row-major."""
+    model = parsed(
+        "(float[12, 16] x, float[16, 48] v) => (float[?] y, float[?] z)"
+        " { y = MatMul(x, w) z = MatMul(x, v) }",
+        {"w": integers(16, 48)},
+    )
+    compiled = Model(model, "llvm -mcpu=haswell")
+    layouts = {layout for *_, layout in compiled.summary["stores"].values()}
+    assert layouts == {"", "buffer[(d0, d1) -> cols=(d1/16, d0, d1%16)]"}
+
+
+def test_tiles_of_products():
+    """Sums fill the registers; a single row has more vectors; only long sums are in parts."""
+    haswell, skylake = Registers(32, 16, 16), Registers(64, 32, 32)
+    assert tile_for(128, 768, 768, 4, haswell) == ProductTile(4, 3, 8, 32, 256)
+    assert tile_for(64, 256, 64, 4, haswell) == ProductTile(6, 2, 8, 11)
+    assert tile_for(1, 2048, 2048, 4, haswell) == ProductTile(1, 8, 8, 1)
+    assert tile_for(1, 7, 33, 4, haswell) is None
+    for rows, columns in ((128, 768), (7, 48), (3, 1000)):
+        tile = tile_for(rows, columns, 99, 4, skylake)
+        assert tile.lanes == 16 or columns % 16
+        assert skylake.hold(tile.rows, tile.vectors)
 
 
 def test_a_mean_of_many_channels():

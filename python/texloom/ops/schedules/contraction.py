@@ -8,6 +8,7 @@ from ...extents import likely, number_of, product
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu_tiles import gpu_tile
+from .processor.products import ProductTile, schedule_product
 from .processor.registers import Registers
 from .register_tiles import Tile, even_rows, lanes_of, schedule_tiles
 
@@ -35,6 +36,9 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     """
     for each in stored_inputs(sums):
         _schedule_elements(s, each)
+    own = ProductTile.of(sums, root, target)
+    if own is not None:
+        return schedule_product(s, sums, root, own)
     written = likely(product(root.shape[len(sums.shape) - 1 :]))
     if target.is_cpu:
         tile = _processor_tile(sums, written, Registers.of(target))

@@ -1,4 +1,4 @@
-"""Storages of the arguments of an operator with channels last."""
+"""Storages of the arguments of an operator in buffers: row-major, packed, or channels last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from ...extents import are_known
 from ..contraction import Contraction
 from . import gpu, processor
 from .channels_last.layouts import activation_layout, is_channels_last
+from .contraction_kernels import contraction_kernels
 from .gpu.separable import separable_sums
+from .processor.products import ProductTile, panel_layout
 
 _DTYPES = ("float32", "float16")
 
@@ -93,6 +95,27 @@ def channels_last_storages(
         each for tensor, each in zip(inputs, storages, strict=False) if tensor not in layouts
     }
     return storages if {*activations, storages[-1]} != {"global"} else None
+
+
+def row_major_storages(
+    outputs: Sequence[Tensor],
+    inputs: Sequence[Tensor],
+    stages: Sequence[Tensor],
+    constants: Collection[Tensor],
+    target: TargetValue,
+) -> tuple[str, ...]:
+    """Return the storages of inputs, then outputs, of kernels without channels last.
+
+    All are row-major, but constant right sides of products are packed if the target's registers are
+    known.
+    """
+    layouts = {}
+    for sums, root in contraction_kernels(stages, outputs).items():
+        tile = ProductTile.of(sums, root, target)
+        right = _stored(sums.op.input_tensors[-1])
+        if tile is not None and right in constants and len(right.shape) > 1:
+            layouts[right] = panel_layout(len(right.shape), tile.columns)
+    return tuple(layouts.get(each, "global") for each in (*inputs, *outputs))
 
 
 def _stored(tensor: Tensor) -> Tensor:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 _AXES = "edhw"
 """Names of spatial axes, of which the last ones are used."""
+_OPENINGS = ("buffer[(n, ", "buffer[(o, ")
+"""How the layouts of activations and of weights begin."""
 _MOST = 5  # the most axes of an argument with channels last
 
 
@@ -44,8 +46,11 @@ def blocked_weight_layout(rank: int, block: int) -> str | None:
 
 
 def is_channels_last(storage: str) -> bool:
-    """Whether the text of a storage is a layout of this module."""
-    return storage.startswith("buffer[")
+    """Whether the text of a storage is a layout of this module.
+
+    Layouts of products have other names of axes.
+    """
+    return storage.startswith(_OPENINGS)
 
 
 __all__ = [

@@ -1,0 +1,213 @@
+"""Schedules of products of matrices for processors whose vector registers are known.
+
+A thread computes a panel of consecutive columns for a block of rows, in tiles whose sums are in
+registers. A constant right side is stored panel by panel, so that it is read consecutively; it is
+packed at compile time. Later stages of the kernel are computed of a block's sums, which are in
+registers or in the first level of the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from .... import te
+from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
+from ....extents import Extent, likely, number_of, plain
+from ...contraction import Contraction
+from .registers import Registers
+
+# What a block reads of the left side again for each panel, in the second level of the cache.
+_LEFT_BYTES = 352 << 10
+# What a panel has in the first level of the cache while the tiles of a block read it.
+_PANEL_BYTES = 24 << 10
+# The fewest vectors of columns that are worth a tail of single elements.
+_VECTORS_BEFORE_TAIL = 16
+
+
+@dataclass(frozen=True)
+class ProductTile:
+    """The knobs of a product's schedule.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of a tile.
+    vectors, lanes : int
+        The number and size of the vectors of columns of a tile: its panel.
+    tiles : int
+        Tiles along the rows of a block.
+    steps : int or None
+        Steps of the sum for which a panel stays in the cache while the tiles of a block read it:
+        the sums of a block are in memory between. None if sums are in registers for all steps.
+    """
+
+    rows: int
+    vectors: int
+    lanes: int
+    tiles: int
+    steps: int | None = None
+
+    @property
+    def columns(self) -> int:
+        """Columns of a panel."""
+        return self.vectors * self.lanes
+
+    @classmethod
+    def of(cls, sums: Tensor, root: Tensor, target: TargetValue) -> ProductTile | None:
+        """Return the tile for sums from which `root` is computed.
+
+        None if the target's registers are not known, or the sums are not those of matrices with so
+        many columns that vectors suit them.
+        """
+        roles = Contraction.of(sums)
+        if target.kind != "llvm" or roles is None or roles.is_convolution:
+            return None
+        rank = len(sums.shape)
+        columns, written = (number_of(each.shape[-1]) for each in (sums, root))
+        is_matrix = roles.rows == rank - 2 == len(root.shape) - 2 and len(sums.op.reduce_axis) == 1
+        if not is_matrix or columns is None or columns != written:
+            return None
+        rows = plain(sums.shape[-2])
+        if isinstance(rows, int) and roles.rows_per_group < rows:
+            return None
+        item = 8 if sums.dtype.endswith("64") else 4
+        steps = likely(sums.op.reduce_axis[0].dom.extent)
+        return tile_for(rows, columns, steps, item, Registers.of(target))
+
+
+@lru_cache(maxsize=1024)
+def tile_for(
+    rows: Extent, columns: int, steps: int, item: int, registers: Registers
+) -> ProductTile | None:
+    """Return the tile for a product of matrices; None if it has too few columns for vectors.
+
+    Parameters
+    ----------
+    rows, columns, steps : int
+        Extents of the product; those of open rows are a guess.
+    item : int
+        The bytes of a sum.
+    registers : Registers
+    """
+    lanes = _lanes(columns, registers.bytes // item)
+    if lanes is None:
+        return None
+    count = likely(rows)
+    own, vectors = min(
+        _candidates(min(count, registers.count), -(-columns // lanes), registers),
+        key=lambda tile: _cycles(*tile, count, -(-columns // lanes)),
+    )
+    if not isinstance(rows, int):
+        return ProductTile(own, vectors, lanes, 1)
+    tiles = -(-rows // own)
+    part = _part(steps, _PANEL_BYTES // (vectors * lanes * item)) if tiles > 1 else None
+    most = max(1, _LEFT_BYTES // ((part or steps) * own * item))
+    return ProductTile(own, vectors, lanes, -(-tiles // -(-tiles // most)), part)
+
+
+def _lanes(columns: int, most: int) -> int | None:
+    """Return the lanes of vectors of columns."""
+    for lanes in (most, most // 2):
+        if columns % lanes == 0 and lanes >= 4:
+            return lanes
+    return most if columns >= _VECTORS_BEFORE_TAIL * most else None
+
+
+def _candidates(
+    most_rows: int, most_vectors: int, registers: Registers
+) -> Iterator[tuple[int, int]]:
+    """Return rows and vectors of tiles whose sums are in registers."""
+    if most_rows == 1:  # each vector of columns is used once, so none is kept in a register
+        yield 1, min(most_vectors, registers.count // 2)
+    for vectors in range(1, min(4, most_vectors) + 1):
+        for rows in range(1, most_rows + 1):
+            if registers.hold(rows, vectors):
+                yield rows, vectors
+
+
+def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int) -> float:
+    """Return the cycles of a step of all tiles.
+
+    Two products or loads in a cycle; a sum is ready for the next product after four cycles.
+    """
+    step = max(rows * vectors / 2, (rows + vectors) / 2, 4) + 2
+    return -(-all_rows // rows) * -(-all_vectors // vectors) * step
+
+
+def _part(steps: int, most: int) -> int | None:
+    """Return a divisor of the steps that is at most `most`, and not much less; else None."""
+    if steps <= most * 3 // 2:
+        return None
+    return next((n for n in range(most, most // 3, -1) if steps % n == 0), None)
+
+
+def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile) -> IterVar:
+    """Schedule a product, and later stages of the same kernel.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        A product that has a tile.
+    root : Tensor
+        The stage that the kernel writes; stages between `sums` and `root` must be inlined.
+    tile : ProductTile
+
+    Returns
+    -------
+    IterVar
+        The axis of threads.
+    """
+    if root.op == sums.op:
+        local = s.cache_write(sums, "local")
+    else:
+        local = sums
+        s[sums].set_scope("local")
+    stage = s[root]
+    *batch, row, column = stage.op.axis
+    tiles, row = stage.split(row, tile.rows)
+    blocks, tiles = stage.split(tiles, tile.tiles)
+    panels, column = stage.split(column, tile.columns)
+    vector, lane = stage.split(column, tile.lanes)
+    # Rows are the fastest axis: a panel is in the cache while the tiles of all rows read it.
+    outer = [*batch, panels, blocks] if tile.tiles == 1 else [*batch, blocks, panels]
+    stage.reorder(*outer, tiles, row, vector, lane)
+    thread = stage.fuse(*outer)
+    stage.bind(thread, te.thread_axis("blockIdx.x"))
+    _in_registers(stage, [row, vector], lane)
+    s[local].compute_at(stage, thread if tile.steps else tiles)
+    _order_sums(s[local], tile)
+    return thread
+
+
+def _order_sums(stage: Stage, tile: ProductTile) -> None:
+    """Order the steps of a block, or of a tile if sums are in registers for all steps."""
+    *batch, row, column = stage.op.axis
+    (step,) = stage.op.reduce_axis
+    vector, lane = stage.split(column, tile.lanes)
+    order = [step]
+    if tile.steps:
+        tiles, row = stage.split(row, tile.rows)
+        parts, step = stage.split(step, tile.steps)
+        order = [parts, tiles, step]
+    stage.reorder(*batch, *order, row, vector, lane)
+    _in_registers(stage, [row, vector], lane)
+
+
+def _in_registers(stage: Stage, axes: list[IterVar], lane: IterVar) -> None:
+    for axis in axes:
+        stage.unroll(axis)
+    stage.vectorize(lane)
+
+
+def panel_layout(rank: int, columns: int) -> str:
+    """Return the layout of matrices ``[..., K, N]`` in panels of columns."""
+    axes = [f"b{i}" for i in range(rank - 2)]
+    given = ", ".join([*axes, "k", "n"])
+    stored = ", ".join([*axes, f"n/{columns}", "k", f"n%{columns}"])
+    return f"buffer[({given}) -> cols=({stored})]"
+
+
+__all__ = ["ProductTile", "panel_layout", "schedule_product", "tile_for"]
