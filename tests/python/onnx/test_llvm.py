@@ -15,6 +15,7 @@ from texloom.errors import TVMError
 from texloom.onnx import Model
 from texloom.ops.schedules.processor.products import ProductTile, tile_for
 from texloom.ops.schedules.processor.registers import Registers
+from texloom.ops.schedules.processor.tiles import PixelBlock, PixelTile, block_for
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -45,6 +46,16 @@ def results_of(model, x):
 CASES = {
     # The rest of 49 pixels is smaller than a tile.
     "1x1": ("(float[1, 16, 7, 7] x) => (float[?] y) { y = Conv(x, w, b) }", (24, 16, 1, 1)),
+    # Pixels are in blocks, and input channels in parts: tiles and blocks do not divide the images.
+    "deep 1x1": (
+        "(float[2, 1024, 5, 5] x) => (float[?] y) { y = Conv(x, w, b) }",
+        (16, 1024, 1, 1),
+    ),
+    "deep 3x3": (
+        "(float[1, 192, 3, 9] x) => (float[?] y) { c = Conv<pads = [1, 1, 1, 1]>(x, w, b)"
+        " y = Relu(c) }",
+        (16, 192, 3, 3),
+    ),
     # Three channels are padded by a kernel of their own.
     "picture": (
         "(float[1, 3, 17, 19] x) => (float[?] y) {"
@@ -124,6 +135,15 @@ def test_tiles_of_products():
         tile = tile_for(rows, columns, 99, 4, skylake)
         assert tile.lanes == 16 or columns % 16
         assert skylake.hold(tile.rows, tile.vectors)
+
+
+def test_blocks_of_pixels():
+    """Windows of one element have the tiles whose inputs the cache holds; few steps stay whole."""
+    tile = PixelTile(4, 2, 8)
+    assert block_for((3136,), 64, 1, tile) == PixelBlock(1, 262)
+    assert block_for((196,), 1024, 1, tile) == PixelBlock(1, 49, 256)
+    assert block_for((14, 14), 256, 9, tile) == PixelBlock(14, 4, 256)
+    assert block_for((28, 28), 128, 9, tile) is None
 
 
 def test_a_mean_of_many_channels():

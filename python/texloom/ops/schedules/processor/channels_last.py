@@ -6,7 +6,7 @@ from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ..channels_last.layouts import blocked_weight_layout
 from .convolution import schedule_convolution
 from .registers import Registers
-from .tiles import PixelTile
+from .tiles import PixelBlock, PixelTile
 
 
 def schedule_channels_last(
@@ -15,7 +15,8 @@ def schedule_channels_last(
     """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`."""
     tile = PixelTile.of(sums, root, Registers.of(target))
     assert tile is not None
-    return schedule_convolution(s, sums, root, tile)
+    block = PixelBlock.of(sums, root, tile) if target.kind == "llvm" else None
+    return schedule_convolution(s, sums, root, tile, block)
 
 
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:

@@ -1,10 +1,11 @@
 """Schedules of convolutions with channels last for processors.
 
-A thread computes some pixels of some consecutive channels, in registers. If there is padding, a
-kernel first copies all pixels, with the padding, so that no product needs a condition; otherwise
-the pixels are read in place. In a depthwise convolution, which reads each pixel a few times only,
-each thread copies its own pixels. Weights are read consecutively: their layout keeps the weights of
-a tile together.
+A thread computes some pixels of some consecutive channels, in registers: a tile. On processors with
+known registers, it computes the tiles of a block of pixels, one after the other. If there is
+padding, a kernel first copies all pixels, with the padding, so that no product needs a condition;
+otherwise the pixels are read in place. In a depthwise convolution, which reads each pixel a few
+times only, each thread copies its own pixels. Weights are read consecutively: their layout keeps
+the weights of a tile together.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from ....extents import shape_of
 from ...contraction import PADDED, Contraction
 from ..channels_last.axes import kept_sums, pixel_axes, vectorize
 from ..channels_last.layouts import channels_last
-from .tiles import PixelTile
+from .tiles import PixelBlock, PixelTile
 
 _LANES = 8
 """The fewest channels that are copied with channels last, by vectors."""
 
 
 def schedule_convolution(
-    s: Schedule, sums: Tensor, root: Tensor, tile: PixelTile
+    s: Schedule, sums: Tensor, root: Tensor, tile: PixelTile, block: PixelBlock | None = None
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule the sums of a convolution, and later stages of the same kernel.
 
@@ -34,6 +35,8 @@ def schedule_convolution(
     root : Tensor
         The stage that the kernel writes; stages between `sums` and `root` must be inlined.
     tile : PixelTile
+    block : PixelBlock, optional
+        By default, a thread computes one tile.
 
     Returns
     -------
@@ -44,8 +47,9 @@ def schedule_convolution(
     assert roles is not None
     copied, inlined = _pixels_of(sums, root)
     local = kept_sums(s, sums, root)
-    thread = _bind(s[root], tile, is_flat=len(sums.shape) < len(root.shape))
-    s[local].compute_at(s[root], thread)
+    thread, tiles = _bind(s[root], tile, block, is_flat=len(sums.shape) < len(root.shape))
+    steps = None if block is None else block.steps
+    s[local].compute_at(s[root], tiles if steps is None else thread)
     for each in inlined:
         s[each].compute_inline()
     if roles.rows_per_group == 1:
@@ -53,7 +57,7 @@ def schedule_convolution(
         if copied is not None:
             _copy(s[copied], copied, s[root], thread, tile.lanes)
     else:
-        _order(s[local], tile)
+        _order(s[local], tile, steps)
         if copied is not None:
             _copy_all(s[copied], copied)
     kept = [] if copied is None else [copied]
@@ -79,8 +83,10 @@ def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]
     return None, between
 
 
-def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
-    """Give each tile a thread, with channels along y; return the axis of threads along x."""
+def _bind(
+    stage: Stage, tile: PixelTile, block: PixelBlock | None, is_flat: bool
+) -> tuple[IterVar, IterVar]:
+    """Give each tile or block a thread; return the axis of threads and that of tiles."""
     axes = list(stage.op.axis)
     if is_flat:
         axes[2:] = [stage.fuse(*axes[2:])]
@@ -88,7 +94,19 @@ def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
     columns, pixel = stage.split(columns, tile.pixels)
     channels, channel = stage.split(axes[1], tile.channels)
     vector, lane = stage.split(channel, tile.lanes)
+    for axis in (pixel, vector):
+        stage.unroll(axis)
+    vectorize(stage, lane, tile.lanes)
     blocks = [*([] if rows is None else [rows]), columns]
+    if block is not None:
+        extents = [*([] if rows is None else [block.rows]), block.tiles]
+        pairs = [stage.split(axis, extent) for axis, extent in zip(blocks, extents, strict=True)]
+        blocks, tiles = (list(each) for each in zip(*pairs, strict=True))
+        stage.reorder(*others, *blocks, channels, *tiles, pixel, vector, lane)
+        # The pixels of a block are in the cache while the threads of all channels read them.
+        thread = stage.fuse(*others, *blocks, channels)
+        stage.bind(thread, te.thread_axis("blockIdx.x"))
+        return thread, tiles[-1]
     stage.reorder(*others, channels, *blocks, pixel, vector, lane)
     # Images have a separate axis, so that the region that a tile of all pixels reads is provably
     # small.
@@ -96,18 +114,21 @@ def _bind(stage: Stage, tile: PixelTile, is_flat: bool) -> IterVar:
     stage.bind(thread, te.thread_axis("blockIdx.x"))
     stage.bind(channels, te.thread_axis("blockIdx.y"))
     stage.bind(stage.fuse(*others), te.thread_axis("blockIdx.z"))
-    for axis in (pixel, vector):
-        stage.unroll(axis)
-    vectorize(stage, lane, tile.lanes)
-    return thread
+    return thread, thread
 
 
-def _order(stage: Stage, tile: PixelTile) -> None:
-    """Order the steps of a thread."""
+def _order(stage: Stage, tile: PixelTile, steps: int | None) -> None:
+    """Order the steps of a tile, or of a block for parts of the input channels."""
     axes = list(stage.op.axis)
     channel, *taps = stage.op.reduce_axis
     vector, lane = stage.split(axes.pop(1), tile.lanes)
-    stage.reorder(*taps, channel, *axes, vector, lane)
+    if steps is None:
+        stage.reorder(*taps, channel, *axes, vector, lane)
+    else:
+        tiles, pixel = stage.split(axes.pop(), tile.pixels)
+        parts, channel = stage.split(channel, steps)
+        stage.reorder(*taps, parts, *axes, tiles, channel, pixel, vector, lane)
+        axes = [pixel]
     for axis in (*axes, vector):
         stage.unroll(axis)
     vectorize(stage, lane, tile.lanes)

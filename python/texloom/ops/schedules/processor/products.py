@@ -16,12 +16,9 @@ from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, likely, number_of, plain
 from ...contraction import Contraction
+from .panels import LEFT_BYTES, PANEL_BYTES, part_of
 from .registers import Registers
 
-# What a block reads of the left side again for each panel, in the second level of the cache.
-_LEFT_BYTES = 352 << 10
-# What a panel has in the first level of the cache while the tiles of a block read it.
-_PANEL_BYTES = 24 << 10
 # The fewest vectors of columns that are worth a tail of single elements.
 _VECTORS_BEFORE_TAIL = 16
 
@@ -102,8 +99,8 @@ def tile_for(
     if not isinstance(rows, int):
         return ProductTile(own, vectors, lanes, 1)
     tiles = -(-rows // own)
-    part = _part(steps, _PANEL_BYTES // (vectors * lanes * item)) if tiles > 1 else None
-    most = max(1, _LEFT_BYTES // ((part or steps) * own * item))
+    part = part_of(steps, PANEL_BYTES // (vectors * lanes * item)) if tiles > 1 else None
+    most = max(1, LEFT_BYTES // ((part or steps) * own * item))
     return ProductTile(own, vectors, lanes, -(-tiles // -(-tiles // most)), part)
 
 
@@ -134,13 +131,6 @@ def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int) -> float:
     """
     step = max(rows * vectors / 2, (rows + vectors) / 2, 4) + 2
     return -(-all_rows // rows) * -(-all_vectors // vectors) * step
-
-
-def _part(steps: int, most: int) -> int | None:
-    """Return a divisor of the steps that is at most `most`, and not much less; else None."""
-    if steps <= most * 3 // 2:
-        return None
-    return next((n for n in range(most, most // 3, -1) if steps % n == 0), None)
 
 
 def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile) -> IterVar:

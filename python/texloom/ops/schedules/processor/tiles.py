@@ -8,6 +8,7 @@ from math import prod
 
 from ...._core import Tensor
 from ...contraction import Contraction
+from .panels import LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, part_of
 from .registers import ANY, Registers
 
 
@@ -82,4 +83,69 @@ def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
     return count * (step + (1 if columns % tile.pixels else 0))
 
 
-__all__ = ["PixelTile", "tile_for"]
+@dataclass(frozen=True)
+class PixelBlock:
+    """The pixels that a thread computes, tile after tile, with the weights of some channels.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of pixels; 1 if there is one row, or if windows are single elements.
+    tiles : int
+        Tiles along a row.
+    steps : int or None
+        Input channels for which the weights of one element of the windows stay in the cache while
+        all tiles read them: the sums of a block are in memory between. None if sums are in
+        registers for all steps.
+    """
+
+    rows: int
+    tiles: int
+    steps: int | None = None
+
+    @classmethod
+    def of(cls, sums: Tensor, root: Tensor, tile: PixelTile) -> PixelBlock | None:
+        """Return the block for sums from which `root` is computed; None for single tiles."""
+        roles = Contraction.of(sums)
+        assert roles is not None
+        if roles.rows_per_group == 1:
+            return None
+        _, _, *spatial = (int(extent) for extent in root.shape)
+        if len(sums.shape) < len(root.shape):
+            spatial = [prod(spatial)]
+        channels, *taps = (int(axis.dom.extent) for axis in sums.op.reduce_axis)
+        return block_for(tuple(spatial[-2:]), channels, prod(taps), tile)
+
+
+@lru_cache(maxsize=1024)
+def block_for(
+    pixels: tuple[int, ...], channels: int, taps: int, tile: PixelTile
+) -> PixelBlock | None:
+    """Return the block for images of so many rows, if any, and columns; None for single tiles.
+
+    Parameters
+    ----------
+    pixels : tuple of int
+    channels, taps : int
+        The steps of a sum.
+    tile : PixelTile
+    """
+    panel = tile.channels * 4
+    across = -(-pixels[-1] // tile.pixels)
+    # Weights of a whole window pay only if they exceed the cache by far: sums are many then.
+    limit = PANEL_BYTES * 3 // 2 if taps == 1 else PANEL_BYTES * 4
+    steps = None
+    if channels * taps * panel > limit:
+        steps = part_of(channels, PANEL_BYTES // panel) or channels
+    elif taps > 1:
+        return None
+    most = max(1, LEFT_BYTES // ((steps or channels) * 4 * tile.pixels))
+    if steps is not None:
+        most = max(1, min(most, SUMS_BYTES // (tile.pixels * panel)))
+    if across > most or len(pixels) == 1:
+        return PixelBlock(1, -(-across // -(-across // most)), steps)
+    rows = next(n for n in range(most // across, 0, -1) if pixels[0] % n == 0)
+    return PixelBlock(rows, across, steps)
+
+
+__all__ = ["PixelBlock", "PixelTile", "block_for", "tile_for"]
