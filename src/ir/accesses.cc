@@ -1,5 +1,6 @@
 #include "ir/accesses.h"
 
+#include <algorithm>
 #include <array>
 
 #include "ir/visit.h"
@@ -60,6 +61,12 @@ void see_access(const Stmt& s, SeeAccess see) { see_own(s, see); }
 
 void for_each_access(const Expr& e, SeeAccess see) { see_all(e, see); }
 void for_each_access(const Stmt& s, SeeAccess see) { see_all(s, see); }
+
+bool has_known_place(const BufferAccess& access) {
+  return std::ranges::none_of(access.indices, [](const Expr& index) {
+    return contains<Var>(index) || accesses_memory(index);
+  });
+}
 
 bool any_access(const Expr& e, FunctionRef<bool(const BufferAccess&)> condition) {
   return is_any(e, condition);

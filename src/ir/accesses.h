@@ -36,6 +36,10 @@ void see_access(const Stmt& s, SeeAccess see);
 void for_each_access(const Expr& e, SeeAccess see);
 void for_each_access(const Stmt& s, SeeAccess see);
 
+// Whether the access names the same elements whenever it is made: its indices have neither
+// variables nor loads. Fragments need it, since registers have no addresses.
+bool has_known_place(const BufferAccess& access);
+
 // Whether the condition holds for any access.
 bool any_access(const Expr& e, FunctionRef<bool(const BufferAccess&)> condition);
 bool any_access(const Stmt& s, FunctionRef<bool(const BufferAccess&)> condition);

@@ -17,6 +17,7 @@ constexpr std::array kSpellings = {
     Spelling{"global", {MemoryScope::Global, {}}},
     Spelling{"shared", {MemoryScope::Shared, {}}},
     Spelling{"local", {MemoryScope::Local, {}}},
+    Spelling{"fragment", {MemoryScope::Fragment, {}}},
     Spelling{"texture", {MemoryScope::Global, TextureRule::Activation}},
     Spelling{"texture:weight", {MemoryScope::Global, TextureRule::Weight}},
     Spelling{"texture:nhwc", {MemoryScope::Global, TextureRule::Nhwc}},
@@ -33,7 +34,7 @@ constexpr std::array kSpellings = {
     Spelling{"wmma.matrix_b", {MemoryScope::Local, {}}},
     Spelling{"wmma.accumulator", {MemoryScope::Local, {}}},
 };
-constexpr size_t kPreferred = 6;
+constexpr size_t kPreferred = 7;
 
 }  // namespace
 
@@ -59,6 +60,8 @@ std::string_view to_string(MemoryScope scope) {
       return "shared";
     case MemoryScope::Local:
       return "local";
+    case MemoryScope::Fragment:
+      return "fragment";
   }
   TL_UNREACHABLE();
 }

@@ -8,8 +8,15 @@
 
 namespace texloom::ir {
 
-// Who sees a buffer: the whole grid, one block, one thread. Ordered from wide to narrow.
-enum class MemoryScope : unsigned char { Global, Shared, Local };
+// Who sees a buffer: the whole grid, one block, one thread. A fragment is a part of a matrix that
+// stays in registers: private like Local, and each access names a constant place, so that it never
+// needs an address (docs/matrix_fragments.md).
+enum class MemoryScope : unsigned char { Global, Shared, Local, Fragment };
+
+// Whether each thread has a buffer of its own.
+constexpr bool is_private(MemoryScope scope) {
+  return scope == MemoryScope::Local || scope == MemoryScope::Fragment;
+}
 
 // Which axes of a tensor become rows of a texture; see texture_layout in ir/layout/layout.h.
 enum class TextureRule : unsigned char {
@@ -26,8 +33,9 @@ struct StorageScope {
   bool operator==(const StorageScope&) const = default;
 };
 
-// "global" (or ""), "shared", "local", "texture", "texture:weight", "texture:nhwc", the aliases
-// "global.texture", "global.texture-weight", ..., and "warp" for shared, "wmma.*" for local.
+// "global" (or ""), "shared", "local", "fragment", "texture", "texture:weight", "texture:nhwc", the
+// aliases "global.texture", "global.texture-weight", ..., and "warp" for shared, "wmma.*" for
+// local.
 std::optional<StorageScope> parse_scope(std::string_view text);
 // The preferred spelling.
 std::string to_string(const StorageScope& scope);

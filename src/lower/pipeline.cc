@@ -16,6 +16,7 @@
 #include "lower/kernels/split_kernels.h"
 #include "lower/kernels/unique_definitions.h"
 #include "lower/loops/check_accesses.h"
+#include "lower/loops/check_fragments.h"
 #include "lower/loops/flatten_storage.h"
 #include "lower/loops/inject_virtual_threads.h"
 #include "lower/loops/pipeline_loops.h"
@@ -119,6 +120,8 @@ constexpr std::array kPipeline = {
          "turn N-d accesses into linear offsets and texels"},
     Pass{"simplify_program", simplify_program, Flattened, Flattened,
          "simplify indices and drop loops of one iteration"},
+    Pass{"check_fragments", check_fragments, Flattened, Flattened,
+         "refuse elements of fragments that are not known"},
     group_of("split_kernels", kSplitKernels, "make kernels of the nests and a launch plan"),
     // Runs after split_kernels: kernels show which loops are threads.
     group_of("insert_barriers", kInsertBarriers, "separate writes and reads of shared buffers"),
@@ -138,7 +141,7 @@ constexpr std::array kPipeline = {
 };
 
 // The number of passes before split_kernels, which needs every nest bound to threads.
-constexpr size_t kLoopPasses = 10;
+constexpr size_t kLoopPasses = 11;
 static_assert(kPipeline[kLoopPasses].name == "split_kernels");
 
 Lowering lowered(std::span<const Pass> passes, Lowering lowering, PassObserver observer) {

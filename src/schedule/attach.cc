@@ -92,7 +92,7 @@ bool is_one_thread_axis(const IterVar& a, const IterVar& b) {
 }
 
 bool share_buffer(MemoryScope memory, const IterVar& thread) {
-  if (memory == MemoryScope::Local) return false;
+  if (is_private(memory)) return false;
   return memory == MemoryScope::Global || !thread->tag.block;
 }
 
@@ -145,7 +145,7 @@ StorageScope scope_of(const Schedule& schedule, StageId id) {
     if (attributes == nullptr || !attributes->thread) continue;
     const IterVar& thread = attributes->thread;
     if (loop.leaf->kind != IterKind::Reduction && !share_buffer(of_host, thread)) continue;
-    if (inferred != MemoryScope::Local) {
+    if (!is_private(inferred)) {
       inferred = thread->tag.block ? MemoryScope::Shared : MemoryScope::Local;
     }
     if (thread->tag.block) continue;

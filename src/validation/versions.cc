@@ -61,7 +61,7 @@ Bytes contents_of(const ir::BufferNode& buffer, const ir::Placement& place) {
 // them.
 bool has_private_memory_around_threads(const ir::Program& program) {
   return any_of(program.body, [](const ir::Allocate& allocation) {
-    if (allocation.buffer->memory != ir::MemoryScope::Local) return false;
+    if (!ir::is_private(allocation.buffer->memory)) return false;
     return any_of(allocation.body, [&](const ir::For& loop) {
       return loop.loop == ir::LoopKind::Thread && accesses(loop.body, allocation.buffer);
     });

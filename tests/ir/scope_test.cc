@@ -21,6 +21,7 @@ TEST(Scope, EverySpelling) {
       {"global", "global", global, {}},
       {"shared", "shared", MemoryScope::Shared, {}},
       {"local", "local", MemoryScope::Local, {}},
+      {"fragment", "fragment", MemoryScope::Fragment, {}},
       {"texture", "texture", global, TextureRule::Activation},
       {"texture:weight", "texture:weight", global, TextureRule::Weight},
       {"texture:nhwc", "texture:nhwc", global, TextureRule::Nhwc},
@@ -50,8 +51,8 @@ TEST(Scope, OtherTextsAreNoScope) {
 }
 
 TEST(Scope, HelpListsThePreferredSpellings) {
-  EXPECT_THAT(scope_spellings(), testing::ElementsAre("global", "shared", "local", "texture",
-                                                      "texture:weight", "texture:nhwc"));
+  EXPECT_THAT(scope_spellings(), testing::ElementsAre("global", "shared", "local", "fragment",
+                                                      "texture", "texture:weight", "texture:nhwc"));
 }
 
 TEST(Scope, MemoryScopesGoFromWideToNarrow) {
@@ -60,6 +61,14 @@ TEST(Scope, MemoryScopesGoFromWideToNarrow) {
   EXPECT_EQ(to_string(MemoryScope::Local), "local");
   EXPECT_LT(MemoryScope::Global, MemoryScope::Shared);
   EXPECT_LT(MemoryScope::Shared, MemoryScope::Local);
+}
+
+TEST(Scope, FragmentsArePrivate) {
+  EXPECT_EQ(to_string(MemoryScope::Fragment), "fragment");
+  EXPECT_TRUE(is_private(MemoryScope::Fragment));
+  EXPECT_TRUE(is_private(MemoryScope::Local));
+  EXPECT_FALSE(is_private(MemoryScope::Shared));
+  EXPECT_FALSE(is_private(MemoryScope::Global));
 }
 
 // Shared memory has no textures, so printing that scope, which has no spelling, is a bug.

@@ -66,11 +66,12 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
         if (line.find('.') == std::string::npos) seen += line;
         if (line.starts_with("split_kernels")) of_split_kernels += line;
       });
-  EXPECT_EQ(seen,
-            "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
-            "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\n"
-            "simplify_program\nsplit_kernels\ninsert_barriers\ndrop_border_guards\n"
-            "partition_loops\njoin_guards\nhoist_divisions\nshare_texels\ncontract_fma\n");
+  EXPECT_EQ(
+      seen,
+      "prepare_schedule\ncheck_schedule\nbuild_loops\npipeline_loops\nvectorize_loops\n"
+      "inject_virtual_threads\nunroll_loops\ncheck_accesses\nflatten_storage\n"
+      "simplify_program\ncheck_fragments\nsplit_kernels\ninsert_barriers\ndrop_border_guards\n"
+      "partition_loops\njoin_guards\nhoist_divisions\nshare_texels\ncontract_fma\n");
   EXPECT_EQ(of_split_kernels,
             "split_kernels.bind_parallel_loops\nsplit_kernels.launch_nests\nsplit_kernels.free_"
             "temporaries\nsplit_kernels\n");

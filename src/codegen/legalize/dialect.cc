@@ -7,7 +7,7 @@ namespace texloom::codegen {
 using ir::Type;
 
 int64_t Dialect::alignment_of(const ir::BufferNode& buffer) const {
-  return buffer.memory == ir::MemoryScope::Local ? private_alignment : alignment;
+  return ir::is_private(buffer.memory) ? private_alignment : alignment;
 }
 
 bool Dialect::has_lanes(Type type) const {

@@ -55,6 +55,7 @@ class MslExprPrinter : public ExprPrinter {
       case ir::MemoryScope::Shared:
         return "threadgroup";
       case ir::MemoryScope::Local:
+      case ir::MemoryScope::Fragment:
         return "thread";
     }
     TL_UNREACHABLE();

@@ -93,6 +93,7 @@ class OpenCLExprPrinter : public ExprPrinter {
       case ir::MemoryScope::Shared:
         return "__local";
       case ir::MemoryScope::Local:
+      case ir::MemoryScope::Fragment:
         return "__private";
     }
     TL_UNREACHABLE();

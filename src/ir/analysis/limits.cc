@@ -50,12 +50,12 @@ class LimitCheck {
     const int128 threads = int128{x} * y * z;
     check(Limit::BlockThreads, threads, limits.max_threads);
     check(Limit::BlockDepth, z, limits.max_threads_z);
-    arrays(Limit::SharedBytes, MemoryScope::Shared, limits.local_memory_bytes);
+    arrays(Limit::SharedBytes, limits.local_memory_bytes);
     int64_t own = limits.private_memory_bytes;
     if (target_.device_class == DeviceClass::Cpu) {
       own = std::min(own, saturated(kBlockStackBytes / std::max<int128>(threads, 1)));
     }
-    arrays(Limit::PrivateBytes, MemoryScope::Local, own);
+    arrays(Limit::PrivateBytes, own);
     if (!uses_argument_buffer(kernel_, target_)) {
       images(Limit::ImageReads, Access::Read, limits.max_image_reads);
       images(Limit::ImageWrites, Access::Write, limits.max_image_writes);
@@ -76,22 +76,22 @@ class LimitCheck {
   void check_all(const CpuLimits& limits) {
     const auto& [x, y, z] = kernel_.block;
     const int128 threads = std::max<int128>(int128{x} * y * z, 1);
-    arrays(Limit::SharedBytes, MemoryScope::Shared, limits.stack_bytes);
-    arrays(Limit::PrivateBytes, MemoryScope::Local, saturated(limits.stack_bytes / threads));
+    arrays(Limit::SharedBytes, limits.stack_bytes);
+    arrays(Limit::PrivateBytes, saturated(limits.stack_bytes / threads));
   }
 
   void check(Limit limit, int128 need, int64_t have, const Buffer& buffer = {}) {
     if (need > have) found_.push_back({limit, saturated(need), have, buffer});
   }
 
-  void arrays(Limit limit, MemoryScope scope, int64_t have) {
+  void arrays(Limit limit, int64_t have) {
     int128 bytes = 0;
     Buffer largest;
     const auto bytes_of = [](const BufferNode& b) {
       return int128{b.layout.col_count()} * b.type.bytes();
     };
     walk_statements(kernel_.body, [&](const Allocate& n) {
-      if (n.buffer->memory != scope) return;
+      if (is_private(n.buffer->memory) != (limit == Limit::PrivateBytes)) return;
       bytes += bytes_of(*n.buffer);
       if (!largest || bytes_of(*n.buffer) > bytes_of(*largest)) largest = n.buffer;
     });

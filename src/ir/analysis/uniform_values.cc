@@ -47,8 +47,7 @@ void UniformValues::visit(const Stmt& s, bool divergent) {
   if (const auto* guard = as<If>(s)) divergent = divergent || varies(guard->condition);
   if (const auto* let = as<Let>(s); let != nullptr && varies(let->value)) add(let->var);
   if (const auto* shuffle = as<Shuffle>(s)) add(shuffle->var);
-  if (const auto* store = as<Store>(s);
-      store != nullptr && store->buffer->memory == MemoryScope::Local) {
+  if (const auto* store = as<Store>(s); store != nullptr && is_private(store->buffer->memory)) {
     const bool same = !divergent && !varies(store->value) &&
                       std::none_of(store->indices.begin(), store->indices.end(),
                                    [&](const Expr& index) { return varies(index); });
@@ -56,7 +55,7 @@ void UniformValues::visit(const Stmt& s, bool divergent) {
   }
   if (const auto* call = as<Evaluate>(s)) {
     for_each_access(call->call, [&](const BufferAccess& n) {
-      const bool changes = n.writes() && n.buffer->memory == MemoryScope::Local;
+      const bool changes = n.writes() && is_private(n.buffer->memory);
       if (changes && buffers_.insert(n.buffer.get()).second) changed_ = true;
     });
   }

@@ -306,6 +306,7 @@ ObjectHistories* Accesses::histories(const BufferNode& buffer) const {
     case MemoryScope::Shared:
       return view_.block;
     case MemoryScope::Local:
+    case MemoryScope::Fragment:
       return nullptr;
   }
   TL_UNREACHABLE();

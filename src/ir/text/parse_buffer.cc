@@ -43,10 +43,11 @@ class DeclarationParser {
   }
 
   MemoryScope memory_scope() {
-    for (const MemoryScope scope : {MemoryScope::Global, MemoryScope::Shared, MemoryScope::Local}) {
+    for (const MemoryScope scope :
+         {MemoryScope::Global, MemoryScope::Shared, MemoryScope::Local, MemoryScope::Fragment}) {
       if (reader_.accept_word(to_string(scope))) return scope;
     }
-    reader_.fail_expected("'global', 'shared', 'local' or 'texture2d'");
+    reader_.fail_expected("'global', 'shared', 'local', 'fragment' or 'texture2d'");
   }
 
   void texture() {

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ir/accesses.h"
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/analysis/uniform_values.h"
 #include "ir/equal.h"
@@ -233,6 +234,7 @@ class Verifier {
   }
 
   void accesses(const Expr& e) {
+    fragment(e);
     if (e->kind == ExprKind::Var && !scope_.use(e.get())) {
       found_.add(Rule::Definitions, e, "it is not defined here");
     } else if (const auto* lane = as<Lane>(e)) {
@@ -341,10 +343,22 @@ class Verifier {
     found_.location = outer_location;
   }
 
+  // Statements and expressions of a kernel.
+  template <class Node>
+  void fragment(const Ref<Node>& node) {
+    if (kernel_ == nullptr) return;
+    see_access(node, [&](const BufferAccess& access) {
+      if (access.buffer->memory != MemoryScope::Fragment || has_known_place(access)) return;
+      found_.add(Rule::Fragments, node, "the element of the fragment {} is not known",
+                 access.buffer->name);
+    });
+  }
+
   void check(const Store& n, const Stmt& s) {
     for (const Expr& index : n.indices) expr(index);
     expr(n.value);
     use_buffer(n.buffer, Access::Write, s);
+    fragment(s);
     element(s, n.buffer, n.indices);
   }
   void check(const TextureStore& n, const Stmt& s) {

@@ -41,6 +41,7 @@ enum class Rule : uint8_t {
                 // buffers of the plan; memory of the plan is freed once, in the loop that
                 // allocates it, and not used later
   Limits,       // a kernel needs no more than the target has, and shuffles only in SIMD-groups
+  Fragments,    // kernels access elements of fragments that are known: registers have no addresses
 };
 // "nodes", "types", ...
 std::string_view to_string(Rule rule);

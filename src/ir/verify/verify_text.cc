@@ -85,6 +85,8 @@ std::string_view to_string(Rule rule) {
       return "bounds";
     case Rule::Limits:
       return "limits";
+    case Rule::Fragments:
+      return "fragments";
     case Rule::Padding:
       return "padding";
     case Rule::Plan:

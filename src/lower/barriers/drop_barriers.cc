@@ -21,7 +21,7 @@ class BarrierDropper {
     if (kernel.block == std::array<int64_t, 3>{1, 1, 1}) return;  // one thread exchanges nothing
     // A kernel does not read a texture that it writes.
     for_each_access(kernel.body, [&](const BufferAccess& n) {
-      const bool shared = n.buffer->memory != MemoryScope::Local && !n.buffer->is_texture();
+      const bool shared = !is_private(n.buffer->memory) && !n.buffer->is_texture();
       if (n.writes() && shared) exchanged_.insert(n.buffer.get());
     });
   }

@@ -383,7 +383,7 @@ struct Exchanged {
 Exchanged exchanged_in(const Nest& nest) {
   const arith::Ranges ranges = loop_ranges(nest.body);
   const ThreadAccesses accesses(
-      nest.body, [](const Buffer& b) { return b->memory != MemoryScope::Local; }, ranges);
+      nest.body, [](const Buffer& b) { return !is_private(b->memory); }, ranges);
   const auto in_block = [](ThreadTag tag) { return !tag.block; };
   Exchanged found;
   for (const Exchange& each : accesses.with_reads(0, in_block)) {

@@ -222,7 +222,7 @@ class Builder {
     const Stmt start =
         stores(reduction.part, reduction.reducer.identities, false, stage.op->location);
     // Every thread keeps its own copy of a result in private memory.
-    const bool own_copy = scope_of(s_, id).memory == MemoryScope::Local;
+    const bool own_copy = is_private(scope_of(s_, id).memory);
     if (!own_copy) store = reduction.stored(stage, store);
     Stmt body = make_seq({start, steps, reduction.combination(), store});
     for (const Buffer& part : reduction.part.buffers) {
@@ -348,7 +348,7 @@ class Builder {
   // written, because a device's compiler assumes that no uninitialized private variable is read.
   bool may_run_anywhere(StageId id, const Exprs& values) {
     const BufferNode& own = *buffers(id).front();  // all outputs have the same storage
-    if (own.memory != MemoryScope::Local || target_.checked || reads_state(id)) return false;
+    if (!is_private(own.memory) || target_.checked || reads_state(id)) return false;
     bool safe = is_inside(own, element_of(id).indices);
     for (const Expr& value : values) {
       walk(
@@ -384,7 +384,7 @@ class Builder {
   // Whether all elements of a private buffer that the reader reads, or that the stage itself reads
   // back from an earlier step, are written: no guard leaves them out.
   bool is_written_everywhere(const Buffer& b, StageId reader) {
-    if (b->memory != MemoryScope::Local) return true;
+    if (!is_private(b->memory)) return true;
     const std::optional<StageId> of_stage = buffers_.stage_of(b);
     // Partial results of a reduction that threads share are initialized everywhere.
     if (!of_stage || *of_stage == reader) return true;

@@ -214,7 +214,9 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
                         : argument      ? linear_layout(shape)
                                         : aligned_layout(stage, shape);
   if (!scope.texture) {
-    return make_buffer_with_layout(name, type, layout, scope.memory, stage.op->location);
+    const bool is_fragment = scope.memory == MemoryScope::Fragment;
+    return make_buffer_with_layout(name, type, layout, scope.memory,
+                                   is_fragment ? stage.scope_location : stage.op->location);
   }
   if (!open) check_size(stage, {layout.row_count(), layout.col_count()});
   return make_symbolic_texture(name, type, extents, layout, origin_for(name, argument),

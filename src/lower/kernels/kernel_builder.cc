@@ -194,7 +194,7 @@ class KernelBuilder {
 
   // The condition for the first thread along each axis that is not among the store's own loops.
   Expr first_thread(const BufferNode& buffer, const Tags& outer, const OwnTags& own) const {
-    if (buffer.memory == MemoryScope::Local) return make_bool(true);
+    if (is_private(buffer.memory)) return make_bool(true);
     if (buffer.memory == MemoryScope::Shared) return first_thread(own.at(&buffer), true);
     return first_thread(outer, false);
   }

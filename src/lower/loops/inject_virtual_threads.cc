@@ -52,7 +52,7 @@ class Injector {
   void find_differing() {
     std::unordered_set<const BufferNode*> local;
     walk(loop_.body, [&](const Allocate& n) {
-      if (n.buffer->memory == MemoryScope::Local) local.insert(n.buffer.get());
+      if (is_private(n.buffer->memory)) local.insert(n.buffer.get());
     });
     for (size_t known = 0, before = 1; before != known;) {
       before = differing_.size();

@@ -93,7 +93,7 @@ class LoopChecker {
       if (!thread || leaf->kind != IterKind::Reduction) continue;
       const SourceLocation& where = stage.attributes_of(leaf)->location;
       check_data_outside(stage, leaf, *thread, where);
-      if (scope_of(s_, stage.id).memory != MemoryScope::Local) continue;
+      if (!is_private(scope_of(s_, stage.id).memory)) continue;
       for (const LoopRef& outer : enclosing_loops(s_, stage.id)) {
         const IterVar other = thread_of(s_, outer);
         if (!other || !is_one_thread_axis(thread, other)) continue;
@@ -136,7 +136,7 @@ class LoopChecker {
           "put the stores of the statement under ib.if_scope(condition)",
           "cannot set a store predicate on the extern '{}': its statement decides what it stores",
           stage.name());
-    } else if (scope_of(s_, stage.id).memory == MemoryScope::Local &&
+    } else if (is_private(scope_of(s_, stage.id).memory) &&
                !threads_share_reduction(s_, stage.id)) {
       sink_.error(
           stage.predicate_location, Code::BadPredicate,

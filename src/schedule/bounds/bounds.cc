@@ -142,7 +142,7 @@ class Inference {
     std::vector<AxisReads> reads(shape.size());
     for (const StageId reader : readers) add_reads(stage, reader, reads);
     const bool clamped = take_over_clamps(stage, readers, own);
-    const bool own_thread = scope_of(schedule_, stage.id).memory == MemoryScope::Local;
+    const bool own_thread = is_private(scope_of(schedule_, stage.id).memory);
     for (size_t i = 0; i < shape.size(); ++i) {
       const StridedRegion* region = own_thread ? reads[i].strided.common() : nullptr;
       const auto [min, extent] = within_shape(reads[i].all.get(), shape[i]);
@@ -177,7 +177,7 @@ class Inference {
   // guards.
   bool take_over_clamps(const Stage& stage, const std::vector<StageId>& readers,
                         StageBounds& own) const {
-    if (scope_of(schedule_, stage.id).memory != MemoryScope::Local || readers.size() != 1) {
+    if (!is_private(scope_of(schedule_, stage.id).memory) || readers.size() != 1) {
       return false;
     }
     const RegionMap running = running_loops(stage, readers.front());

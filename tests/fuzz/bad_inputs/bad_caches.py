@@ -243,6 +243,17 @@ def cache_write_left_at_the_root() -> None:
     tvm.lower(s, [x, y])
 
 
+@case("TL3035", says="'Y.fragment' is in fragment memory, which is registers, but")
+def fragment_in_a_loop() -> None:
+    x, y, s = copy_of((8, 4))
+    i, j = s[y].op.axis
+    s[y].bind(i, block())
+    cache = s.cache_write(y, "fragment")  # wrong
+    s[cache].compute_at(s[y], i)
+    s[cache].vectorize(s[cache].op.axis[1])
+    tvm.lower(s, [x, y])
+
+
 @case("TL3008", says="the reduction 'R.texture' would read and write its texture")
 def cache_write_of_a_reduction_into_a_texture() -> None:
     x, r, _, s = sum_of_rows()
