@@ -7,13 +7,12 @@ Objects for other architectures are cross-compiled, and none is run.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+
+from native_code import CALL, disassembled
 
 import texloom
 from texloom import te
@@ -31,7 +30,6 @@ TYPES = {
     "u8i8i32": ("uint8", "int8"),
     "i16i16i32": ("int16", "int16"),
 }
-CALL = re.compile(r"^\s+[0-9a-f]+:\s+(call\w*|blr?)\s", re.MULTILINE)
 MULTIPLIES = re.compile(
     r"^\s+[0-9a-f]+:\s+(?:\{\w+\}\s+)?("
     r"v?f?n?madd\d*[ps][sd]|vfmadd\d+[ps][sd]|v?mul[ps][sd]|v?pmaddwd|v?pmull[wd]|imul\w*"
@@ -66,18 +64,6 @@ def machines() -> list[tuple[str, str, str]]:
                 (name, architecture, f"{target} -mattr={attributes}".removesuffix(" -mattr="))
             )
     return found
-
-
-def disassembled(binary: bytes) -> str:
-    """Return the code and the symbols of an object."""
-    tool = shutil.which("llvm-objdump-19")
-    if tool is None:
-        raise FileNotFoundError("llvm-objdump-19 is not installed")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "kernels.so")
-        path.write_bytes(binary)
-        command = [tool, "-d", "-t", "--no-show-raw-insn", str(path)]
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 def proofs(name: str, target: str) -> list[Proof]:

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from llvm_plugin import has_llvm
-from microkernel_objects import CALL, TYPES, disassembled, machines, proofs
+from microkernel_objects import TYPES, machines, proofs
+from native_code import CALL, disassembled, needs_objdump
 
 import texloom
 from texloom import te, tir
@@ -325,9 +326,6 @@ def test_tiles_that_there_are_not():
 
 # The others are tested by night.
 BY_DAY = ("x86_64_avx2_fma", "x86_64_avx512vnni", "aarch64_dotprod", "aarch64_bf16")
-needs_objdump = pytest.mark.skipif(
-    shutil.which("llvm-objdump-19") is None, reason="llvm-objdump-19 is not installed"
-)
 
 
 @needs_llvm

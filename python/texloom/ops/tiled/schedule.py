@@ -12,7 +12,9 @@ from ...extents import Extent, plain
 from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
 from ..schedules import schedule_default
 from ..schedules.stages import stages_of
-from .computations import PACKED, PRODUCT, UNPACKED
+from .computations import PACKED, PRODUCT
+from .epilogues import Epilogue, epilogues_of
+from .fragments import LANES, compute_elements, compute_row, fits_in_registers, schedule_fragments
 from .intrinsic import LIBRARY, mmt4d_intrinsic
 
 _BYTES = {
@@ -36,7 +38,6 @@ _SUMS_BYTES = 240 << 10
 _STACK_BYTES = 56 << 10
 # Fewer blocks than this leave threads idle at the end.
 _BLOCKS = 16
-_LANES = 16
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,12 @@ def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile) -> None:
     _tensorize(s, sums, tile, blocks)
 
 
-def _schedule_unpacked(s: Schedule, matrix: Tensor, sums: Tensor, tile: Mmt4dTile) -> None:
+def _schedule_unpacked(s: Schedule, epilogue: Epilogue, tile: Mmt4dTile) -> None:
     """Compute blocks of a matrix in parallel, each from tiles that no other thread sees."""
+    sums, matrix = epilogue.sums, epilogue.result
+    if fits_in_registers(epilogue, tile, _BYTES[sums.op.input_tensors[0].dtype]):
+        schedule_fragments(s, epilogue, tile, _block, _BLOCKS)
+        return
     blocks = _blocks(sums, tile, is_local=True)
     *batch, row, column = s[matrix].op.axis
     row_outer, row_inner = s[matrix].split(row, factor=blocks.m * tile.m0)
@@ -193,7 +198,8 @@ def _schedule_unpacked(s: Schedule, matrix: Tensor, sums: Tensor, tile: Mmt4dTil
     s[matrix].reorder(*batch, row_outer, column_outer, row_inner, column_inner, lanes)
     block = s[matrix].fuse(*batch, row_outer, column_outer)
     s[matrix].parallel(block)
-    s[matrix].vectorize(lanes)
+    compute_row(s[matrix], lanes, tile.n0)
+    compute_elements(s, epilogue, column_inner)
     s[sums].set_scope("local")
     s[sums].compute_at(s[matrix], block)
     _tensorize(s, sums, tile, blocks)
@@ -229,28 +235,8 @@ def _schedule_elements(s: Schedule, tensor: Tensor) -> None:
     if outer:
         s[tensor].parallel(s[tensor].fuse(*outer))
     extent = plain(tensor.shape[-1])
-    if isinstance(extent, int) and extent % _LANES == 0:
-        s[tensor].vectorize(s[tensor].split(last, factor=_LANES)[1])
-
-
-def _joined(stages: Sequence[Tensor], outputs: Sequence[Tensor]) -> dict[te.Operation, Tensor]:
-    """Return the matrices that are computed with the tiles that they alone read, by the product.
-
-    A matrix has to contain a whole tile: micro-kernels compute no less.
-    """
-    readers: dict[te.Operation, list[Tensor]] = {}
-    for each in stages:
-        for source in each.op.input_tensors:
-            readers.setdefault(source.op, []).append(each)
-    found = {}
-    for sums in stages:
-        own = readers.get(sums.op, [])
-        if sums.op.tag != PRODUCT or sums in outputs or [r.op.tag for r in own] != [UNPACKED]:
-            continue
-        extents = _constant([*own[0].shape[-2:], *sums.shape[-2:]])
-        if extents and extents[0] >= extents[2] and extents[1] % extents[3] == 0:
-            found[sums.op] = own[0]
-    return found
+    if isinstance(extent, int) and extent % LANES == 0:
+        s[tensor].vectorize(s[tensor].split(last, factor=LANES)[1])
 
 
 def schedule_mmt4d(
@@ -286,24 +272,25 @@ def schedule_mmt4d(
         scopes = ["global"] * (len(inputs) + len(outputs))
         return schedule_default(outputs, list(inputs), scopes, value)
     kernels = {each.op: _kernel_of(each, value) for each in stages if each.op.tag == PRODUCT}
-    joined = {op: of for op, of in _joined(stages, outputs).items() if kernels[op] is not None}
+    products = [each for each in stages if kernels.get(each.op) is not None]
+    joined = {each.sums.op: each for each in epilogues_of(products, stages, outputs)}
     # Outputs are computed as a whole, also the padding that nobody reads: micro-kernels need tiles.
     whole = [op for op in kernels if op not in joined]
     s = te.create_schedule(list(dict.fromkeys([*(each.op for each in outputs), *whole])))
-    matrices = {matrix.op for matrix in joined.values()}
+    done = {x.op for each in joined.values() for x in (*each.inner, each.result)}
     for each in stages:
         tile = kernels.get(each.op)
         if each.op.tag == PRODUCT:
             _remark(each, tile, value)
         if each.op in joined:
-            _schedule_unpacked(s, joined[each.op], each, tile)
+            _schedule_unpacked(s, joined[each.op], tile)
         elif tile is not None:
             _schedule_tiles(s, each, tile)
         elif each.op.tag == PRODUCT:
             _schedule_loops(s, each)
         elif each.op.tag == PACKED:
             _schedule_pack(s, each)
-        elif each.op not in matrices:
+        elif each.op not in done:
             _schedule_elements(s, each)
     return s
 

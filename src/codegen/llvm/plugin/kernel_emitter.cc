@@ -346,13 +346,15 @@ class BlockEmitter {
     const auto elements = static_cast<uint64_t>(buffer->layout.col_count());
     const uint64_t bytes =
         llvm::alignTo(elements * static_cast<uint64_t>(buffer->type.bytes()), kArrayAlignment);
-    if (stack_bytes_ + bytes > kStackBytes) {
+    // A fragment has no address that varies, so that it becomes registers.
+    const bool is_fragment = buffer->memory == ir::MemoryScope::Fragment;
+    if (!is_fragment && stack_bytes_ + bytes > kStackBytes) {
       Value* place =
           builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), scratch_, scratch_bytes_);
       scratch_bytes_ += bytes;
       return place;
     }
-    stack_bytes_ += bytes;
+    if (!is_fragment) stack_bytes_ += bytes;
     BasicBlock& entry = function_->getEntryBlock();
     llvm::IRBuilder<> first(&entry, entry.begin());
     llvm::Type* type = llvm::ArrayType::get(memory_type(buffer->type, context_), elements);
