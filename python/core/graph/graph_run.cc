@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <utility>
+#include <vector>
 
 #include "runtime/commit/device_policy.h"
 #include "runtime/custom/prepared_calls.h"
@@ -68,18 +69,27 @@ Status GraphRun::check_may_run() { return hal::check_may_wait(); }
 
 Status GraphRun::run(std::span<const GraphInput> inputs,
                      std::span<const std::span<std::byte>> outputs,
+                     const std::shared_ptr<const void>& owner,
                      FunctionRef<void(const std::shared_ptr<runtime::DeviceProgram>&)> wait) {
   const bool has_symbols = !executor_->program()->plan().symbols.empty();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const auto number = static_cast<std::uint32_t>(i);
     if (has_symbols) TL_RETURN_IF_ERROR(executor_->set_shape(number, inputs[i].shape));
-    TL_RETURN_IF_ERROR(executor_->set_input(number, inputs[i].bytes));
+    TL_RETURN_IF_ERROR(executor_->lend_input(number, inputs[i].bytes, owner));
   }
   has_inputs_ = true;
+  std::vector<bool> is_written(outputs.size());
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto number = static_cast<std::uint32_t>(i);
+    TL_ASSIGN_OR_RETURN(is_written[i], executor_->lend_output(number, outputs[i], owner));
+  }
   TL_RETURN_IF_ERROR(executor_->submit());
   wait(executor_->program());
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    TL_RETURN_IF_ERROR(executor_->get_output(static_cast<std::uint32_t>(i), outputs[i]));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!is_written[i])
+      TL_RETURN_IF_ERROR(executor_->get_output(static_cast<std::uint32_t>(i), outputs[i]));
+  }
+  executor_->end_loans();
   return {};
 }
 

@@ -50,7 +50,10 @@ class GraphRun {
 
   // Runs the graph. Arrays are row-major, in the order of the graph's inputs and outputs. `wait`
   // waits for the device after the run is submitted; an exception that it throws ends this call.
+  // Where the device can use the arrays themselves, it does: `owner` keeps them alive, and is held
+  // until the next run has its inputs.
   Status run(std::span<const GraphInput> inputs, std::span<const std::span<std::byte>> outputs,
+             const std::shared_ptr<const void>& owner,
              FunctionRef<void(const std::shared_ptr<runtime::DeviceProgram>&)> wait);
   // Runs `times` times with the inputs of the last run, and waits. Returns the seconds of these
   // runs. Fails with InvalidArgument before the first run.

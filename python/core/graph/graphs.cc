@@ -73,15 +73,29 @@ void wait_for_run(const std::shared_ptr<runtime::DeviceProgram>& program) {
   wait_for(*program->device());
 }
 
+// Arrays that a device may use after a run that an exception ended. They are released with the GIL.
+struct LentArrays {
+  GraphArrays inputs;
+  std::vector<py::array> outputs;
+};
+
+std::shared_ptr<const LentArrays> lend(GraphArrays inputs, const std::vector<py::array>& outputs) {
+  return {new LentArrays{std::move(inputs), outputs}, [](const LentArrays* arrays) {
+            const py::gil_scoped_acquire lock;
+            delete arrays;
+          }};
+}
+
 std::vector<py::array> run(PyRunnableGraph& graph, const PyDevice& device,
                            const std::vector<py::array>& inputs, std::vector<py::array> outputs) {
-  const GraphArrays given(inputs);
+  const std::shared_ptr<const LentArrays> lent = lend(GraphArrays(inputs), outputs);
   std::vector<std::span<std::byte>> results;
   for (py::array& array : outputs)
     results.emplace_back(static_cast<std::byte*>(array.mutable_data()),
                          static_cast<std::size_t>(array.nbytes()));
   with_run(graph, device, [&](GraphRun& own) {
-    return own.run(given.inputs, results, [](const auto& program) { wait_for_run(program); });
+    return own.run(lent->inputs.inputs, results, lent,
+                   [](const auto& program) { wait_for_run(program); });
   });
   return outputs;
 }

@@ -10,6 +10,9 @@
 namespace texloom::runtime {
 namespace {
 
+// Smaller arrays are copied, in less time than it takes to bind them.
+constexpr std::size_t kFewestLentBytes = 16 << 10;
+
 // The shape; nullopt if it depends on the call.
 std::optional<Shape> fixed_shape(const TensorSpec& tensor) {
   Shape shape;
@@ -176,6 +179,46 @@ Status Executor::set_input(std::uint32_t input, std::span<const std::byte> array
   return status.with_context(fmt::format("input \"{}\"", name));
 }
 
+Status Executor::lend_input(std::uint32_t input, std::span<const std::byte> array,
+                            std::shared_ptr<const void> owner) {
+  TL_ASSIGN_OR_RETURN(Argument* const argument, this->argument(interface_.inputs, input, "input"));
+  if (argument == nullptr) return {};
+  if (array.size() >= kFewestLentBytes && argument->shape &&
+      !is_updated(*interface_.inputs[input].argument)) {
+    // Kernels do not write an argument that is only an input.
+    const std::span<std::byte> memory(const_cast<std::byte*>(array.data()), array.size());
+    if (auto lent = in_place(*program_->device(), argument->tensor, memory, std::move(owner)))
+      return bind_input(input, *std::move(lent));
+  }
+  return set_input(input, array);
+}
+
+Result<bool> Executor::lend_output(std::uint32_t output, std::span<std::byte> array,
+                                   std::shared_ptr<const void> owner) {
+  TL_ASSIGN_OR_RETURN(Argument* const argument,
+                      this->argument(interface_.outputs, output, "output"));
+  if (array.size() < kFewestLentBytes || is_updated(*interface_.outputs[output].argument))
+    return false;
+  TL_RETURN_IF_ERROR(resolve_sizes());
+  auto lent = in_place(*program_->device(), argument->tensor, array, std::move(owner));
+  if (!lent) return false;
+  TL_RETURN_IF_ERROR(bind_output(output, *std::move(lent)));
+  argument->is_lent = true;
+  return true;
+}
+
+void Executor::end_loans() {
+  for (Argument& argument : arguments_) {
+    if (!argument.is_lent) continue;
+    argument.memory.reset();
+    argument.is_lent = false;
+    memory_changed_ = true;
+  }
+  if (!memory_changed_) return;
+  bindings_.clear();
+  outputs_.clear();
+}
+
 Status Executor::bind_input(std::uint32_t input, hal::Binding memory) {
   TL_ASSIGN_OR_RETURN(Argument* const argument, this->argument(interface_.inputs, input, "input"));
   if (argument == nullptr) return {};
@@ -206,6 +249,12 @@ Status Executor::set_scalar(std::uint32_t scalar, const hal::Constant& value) {
   scalars_[scalar] = value;
   scalar_is_set_[scalar] = true;
   return {};
+}
+
+// Whether it is an input and an output.
+bool Executor::is_updated(std::uint32_t argument) const {
+  return is_input(argument) && std::ranges::find(interface_.outputs, argument,
+                                                 &GraphPort::argument) != interface_.outputs.end();
 }
 
 bool Executor::is_input(std::uint32_t argument) const {

@@ -72,6 +72,15 @@ class Executor {
   // Enqueues a copy of a row-major array into memory of the executor, without waiting.
   // InvalidArgument for a wrong number of bytes or an unknown shape.
   Status set_input(std::uint32_t input, std::span<const std::byte> array);
+  // Like set_input(), but runs read the array itself if in_place() (plan/tensor_transfer.h) can use
+  // it. `owner`, which keeps the array alive, is then held until the input is set again.
+  Status lend_input(std::uint32_t input, std::span<const std::byte> array,
+                    std::shared_ptr<const void> owner);
+  // Lets runs write the output into the array if in_place() can use it; returns whether they do.
+  Result<bool> lend_output(std::uint32_t output, std::span<std::byte> array,
+                           std::shared_ptr<const void> owner);
+  // Lets go of lent arrays of outputs. The outputs of the latest run are then unknown here.
+  void end_loans();
   // Uses the caller's memory at each run: a buffer with an offset, or a texture, which may be
   // larger than the tensor, with an origin. The runs keep the memory alive. submit() checks whether
   // it fits.
@@ -110,8 +119,9 @@ class Executor {
     TensorSpec tensor;           // the plan's tensor, with its size once known
     std::optional<Shape> shape;  // nullopt if it is not known
     std::optional<hal::Binding> memory = {};
-    bool is_own = false;  // the memory
-    bool is_set = false;  // whether the memory of an input has values of this shape
+    bool is_own = false;   // the memory
+    bool is_lent = false;  // the memory, for the time of a run
+    bool is_set = false;   // whether the memory of an input has values of this shape
   };
   // The place to which a run writes an output.
   struct Output {
@@ -130,6 +140,7 @@ class Executor {
                         std::vector<hal::TimelinePoint> signals);
   void keep_outputs();
   void drop_outputs();
+  bool is_updated(std::uint32_t argument) const;
   bool is_input(std::uint32_t argument) const;
   Status allocate_own(Argument& argument);
   Status resolve_sizes();

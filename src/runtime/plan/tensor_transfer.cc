@@ -88,6 +88,24 @@ Result<hal::Binding> allocate(hal::Device& device, const TensorSpec& tensor) {
   return hal::Binding(hal::BufferBinding{std::move(made), 0});
 }
 
+std::optional<hal::Binding> in_place(hal::Device& device, const TensorSpec& tensor,
+                                     std::span<std::byte> array,
+                                     std::shared_ptr<const void> owner) {
+  const hal::DeviceInfo& info = device.info();
+  const hal::MemoryKindInfo& kind = info.memory(hal::MemoryKind::Device);
+  const bool uses_host_memory = info.type == hal::DeviceType::Cpu && info.features.host_import &&
+                                kind.mappable && kind.persistent && kind.coherent;
+  const auto* storage = std::get_if<BufferStorage>(&tensor.storage);
+  if (!uses_host_memory || storage == nullptr || !tensor.layout.is_row_major() ||
+      storage->bytes != array.size())
+    return std::nullopt;
+  // Fails for arrays that are not aligned.
+  auto buffer = device.allocator()->import(
+      {.memory = array, .release = [kept = std::move(owner)]() mutable { kept.reset(); }});
+  if (!buffer.ok()) return std::nullopt;
+  return hal::Binding(hal::BufferBinding{*std::move(buffer), 0});
+}
+
 Status write_tensor(hal::Device& device, const TensorSpec& tensor, const hal::Binding& binding,
                     std::span<const std::byte> array) {
   TL_RETURN_IF_ERROR(check(tensor, array.size(), binding));

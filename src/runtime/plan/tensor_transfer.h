@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "runtime/hal/binding.h"
@@ -15,6 +16,12 @@ namespace texloom::runtime {
 
 // Allocates memory for a tensor of known size: a buffer or a texture of its own.
 Result<hal::Binding> allocate(hal::Device& device, const TensorSpec& tensor);
+
+// The array itself as the memory of a tensor, without a copy, if the device is a processor that
+// uses the host's memory as its own; nullopt if it is not, or if the tensor is no such array. The
+// memory holds `owner`, which keeps the array alive.
+std::optional<hal::Binding> in_place(hal::Device& device, const TensorSpec& tensor,
+                                     std::span<std::byte> array, std::shared_ptr<const void> owner);
 
 // `array` has the elements of tensor.layout.shape. Padding is written, as zero. Waits for all
 // earlier work on the queue. InvalidArgument if the array has another size, the tensor's size

@@ -11,6 +11,7 @@ import pytest
 from llvm_plugin import has_llvm
 from onnx.reference import ReferenceEvaluator
 
+import texloom
 from texloom.errors import TVMError
 from texloom.onnx import Model
 from texloom.ops.schedules.processor.products import ProductTile, tile_for
@@ -144,6 +145,25 @@ def test_blocks_of_pixels():
     assert block_for((196,), 1024, 1, tile) == PixelBlock(1, 49, 256)
     assert block_for((14, 14), 256, 9, tile) == PixelBlock(14, 4, 256)
     assert block_for((28, 28), 128, 9, tile) is None
+
+
+def test_large_arrays_are_used_in_place():
+    """The kernels read the caller's array, and write the one that the caller gets."""
+    device = texloom.device("host:0")
+    model = Model(parsed("(float[64, 128] x) => (float[64, 128] y) { y = Add(x, x) }", {}), TARGET)
+    x = integers(64, 128)
+    before = device.memory_statistics["imported"]["bytes"]
+    first = model.run({"x": x})["y"]
+    assert device.memory_statistics["imported"]["bytes"] == before + x.nbytes  # until the next run
+    second = model.run({"x": x + 1})["y"]
+    np.testing.assert_array_equal(first, 2 * x)
+    np.testing.assert_array_equal(second, 2 * x + 2)
+    (ready,) = model._ready.values()
+    ready.graph.time(2, device)  # writes memory of the graph
+    np.testing.assert_array_equal(second, 2 * x + 2)
+    odd = np.frombuffer(bytearray(4 + x.nbytes), "float32", offset=4).reshape(64, 128)
+    np.testing.assert_array_equal(model.run({"x": odd})["y"], 0)  # copied: it is not aligned
+    assert device.memory_statistics["imported"]["bytes"] == before
 
 
 def test_a_mean_of_many_channels():
