@@ -203,12 +203,15 @@ class Execution::Runner {
     std::uint64_t begin = 0, end = 0;  // the range of its groups among all pending groups
 
     Status run(GroupRange range, std::span<std::byte> scratch) const {
-      const ProfileClock::time_point started = ProfileClock::now();
-      TL_RETURN_IF_ERROR(
-          kernel->run({*entry, groups, arguments}, range, scratch).with_context(described()));
+      const bool is_measured = kernel->wants_measurement();
+      const ProfileClock::time_point started =
+          is_measured ? ProfileClock::now() : ProfileClock::time_point();
+      Status status = kernel->run({*entry, groups, arguments}, range, scratch);
+      if (!status.ok()) return status.with_context(described());
+      if (!is_measured) return status;
       const std::chrono::duration<float, std::nano> taken = ProfileClock::now() - started;
       kernel->add_measurement(taken.count() / static_cast<float>(range.end - range.begin));
-      return {};
+      return status;
     }
     std::string described() const { return fmt::format("kernel \"{}\"", entry->name); }
   };

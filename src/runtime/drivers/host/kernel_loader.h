@@ -77,6 +77,13 @@ class Kernel {
   // The nanoseconds of a group by earlier launches; 0 before the first one. Only divisible kernels
   // are measured.
   float group_nanoseconds() const { return group_nanoseconds_.load(std::memory_order_relaxed); }
+  // Whether to measure the next run: each of the first ones, later one of several, since reading
+  // the clock twice takes as long as a small kernel.
+  bool wants_measurement() const {
+    const std::uint32_t run = runs_.load(std::memory_order_relaxed);
+    runs_.store(run + 1, std::memory_order_relaxed);
+    return run < 16 || run % 8 == 0;
+  }
   void add_measurement(float nanoseconds_of_group) const {
     const float old = group_nanoseconds();
     const float next = old == 0 ? nanoseconds_of_group : old + (nanoseconds_of_group - old) / 8;
@@ -85,6 +92,7 @@ class Kernel {
 
  private:
   mutable std::atomic<float> group_nanoseconds_ = 0;
+  mutable std::atomic<std::uint32_t> runs_ = 0;  // about: threads may miss each other's
 };
 
 // Makes kernels from code of one format. Thread safe. A driver keeps its loaders alive.
