@@ -177,6 +177,9 @@ def schedule_default(
         threads[root.op] = schedule_contraction(s, sums, root, target)
         scheduled |= {sums.op, root.op, *(each.op for each in stored_inputs(sums))}
     places = Places(stages, outputs).place
+    inlined = {op for op, place in places.items() if place == "inline"}
+    # Native code has loops along rows, unless an element needs more than an expression.
+    has_rows = target.kind == "llvm" and not last and "local" not in places.values()
     local = []
     for tensor in stages:
         place = places[tensor.op]
@@ -192,7 +195,9 @@ def schedule_default(
         elif place == "local":
             local.append(tensor)
         elif isinstance(tensor.op, te.ComputeOp):
-            threads[tensor.op] = _schedule_kernel(s, tensor, storages)
+            is_plain = has_rows and not tensor.op.reduce_axis and tensor.op not in texels
+            made = processor.schedule_elements(s, tensor, inlined) if is_plain else None
+            threads[tensor.op] = _schedule_kernel(s, tensor, storages) if made is None else made
     for tensor in local:
         s[tensor].set_scope("local")
         s[tensor].compute_at(s[outputs[0]], threads[outputs[0].op])
