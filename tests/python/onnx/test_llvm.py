@@ -147,6 +147,68 @@ def test_blocks_of_pixels():
     assert block_for((28, 28), 128, 9, tile) is None
 
 
+ELEMENTS = {
+    # Tiles of vectors: whole ones, a rest of rows, and rows that no vector divides.
+    "to channels last": """(float[2, 16, 5, 8] x) => (float[?] y) {
+        y = Transpose<perm=[0,2,3,1]>(x) }""",
+    "to channels first": """(float[2, 6, 6, 34] x) => (float[?] y) {
+        y = Transpose<perm=[0,3,1,2]>(x) }""",
+    "odd": "(float[7, 37] x) => (float[?] y) { y = Transpose<perm=[1,0]>(x) }",
+    "heads": """(float[1, 9, 24] x) => (float[?] y) {
+        r = Reshape(x, heads) y = Transpose<perm=[0,2,1,3]>(r) }""",
+    "keys": "(float[1, 9, 3, 20] x) => (float[?] y) { y = Transpose<perm=[0,2,3,1]>(x) }",
+    # Loops over axes that are contiguous together, in blocks of a prime number of elements.
+    "prime": "(float[4099] x) => (float[?] y) { y = Add(x, x) }",
+    "channels": "(float[2, 6, 5, 7] x) => (float[?] y) { y = Add(x, channel) }",
+    "columns": "(float[40, 70] x) => (float[?] y) { y = Mul(x, column) }",
+    "thin": "(float[5000, 3] x) => (float[?] y) { y = Mul(x, three) }",
+    "pad": "(float[1, 6, 5, 7] x) => (float[?] y) { y = Pad(x, border) }",
+    "slice": "(float[3, 60, 9] x) => (float[?] y) { y = Slice(x, starts, ends, axes) }",
+    "join": "(float[3, 60, 9] x) => (float[?] y) { t = Neg(x) y = Concat<axis=2>(x, t, x) }",
+    # Partial results of rows: vectors, several vectors, a rest, none.
+    "17": "(float[6, 17] x) => (float[?] y) { y = ReduceSum<keepdims=0>(x, last) }",
+    "64": "(float[90, 64] x) => (float[?] y) { y = ReduceMax<keepdims=0>(x, last) }",
+    "rows and columns": "(float[5, 8, 20] x) => (float[?] y) { y = ReduceSum(x, both) }",
+    "difference": """(float[9, 130] x) => (float[?] y) {
+        s = ReduceSum(x, last) t = ReduceMin(x, last) d = Sub(x, s) y = Sub(d, t) }""",
+}
+
+
+@pytest.mark.parametrize("case", ELEMENTS)
+def test_elements_and_rows(case):
+    constants = {
+        "heads": np.array([1, 9, 4, 6]),
+        "channel": integers(6, 1, 1),
+        "column": integers(40, 1),
+        "three": integers(3),
+        "border": np.array([0, 0, 1, 2, 0, 0, 0, 3]),
+        "starts": np.array([1, 50, 0]),
+        "ends": np.array([3, 3, 9]),
+        "axes": np.array([0, 1, 2]),
+        "last": np.array([-1]),
+        "both": np.array([1, 2]),
+    }
+    if case == "slice":
+        constants["steps"] = np.array([1, -2, 1])
+    text = ELEMENTS[case].replace("axes)", "axes, steps)")
+    model = parsed(text, {n: a for n, a in constants.items() if f", {n}" in text})
+    shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+    got, expected = results_of(model, integers(*shape))
+    np.testing.assert_array_equal(got, expected)
+
+
+def test_a_long_softmax():
+    """Rows are computed from exponentials that are stored, or, if the row is long, are not."""
+    for columns in (40, 5000):
+        x = np.random.default_rng(5).standard_normal((3, columns)).astype("float32")
+        model = parsed(f"(float[3, {columns}] x) => (float[?] y) {{ y = Softmax(x) }}", {})
+        got, _ = results_of(model, x)
+        powers = np.exp((x - x.max(-1, keepdims=True)).astype("float64"))
+        # Of exp, twice, of a sum of positive numbers, and of a quotient.
+        error = (2 * 2 + columns + 1) * UNIT
+        np.testing.assert_allclose(got, powers / powers.sum(-1, keepdims=True), rtol=error)
+
+
 def test_large_arrays_are_used_in_place():
     """The kernels read the caller's array, and write the one that the caller gets."""
     device = texloom.device("host:0")

@@ -16,25 +16,30 @@ from ..reductions import reduce_max
 from ..reductions.axes import extents, kept, normalized, reduce_over
 
 
-def _above(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Return the differences from the maximum over `axes`, and the sum of their exponentials."""
+def _above(x: Tensor, axes: Sequence[int]) -> Tensor:
+    """Return the differences from the maximum over `axes`."""
     wide = sum_dtype(x.dtype)
     top = reduce_max(x, axes)
 
     def difference(*i: Any) -> Any:
         return x(*i).astype(wide) - top(*kept(i, axes)).astype(wide)
 
-    above = te.compute(x.shape, difference, name="above")
-    return above, reduce_over(above, axes, te.sum, lambda v, *_: te.exp(v), name="exponentials")
+    return te.compute(x.shape, difference, name="above")
+
+
+def _exponentials(above: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
+    """Return the exponentials of the differences from the maximum, and their sum over `axes`."""
+    powers = te.compute(above.shape, lambda *i: te.exp(above(*i)), name="powers")
+    return powers, reduce_over(powers, axes, te.sum, lambda v, *_: v, name="exponentials")
 
 
 def softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     """Return ``exp(x)`` divided by its sum over `axes`."""
     own = normalized(axes, len(x.shape))
-    above, total = _above(x, own)
+    powers, total = _exponentials(_above(x, own), own)
 
     def share(*i: Any) -> Any:
-        return (te.exp(above(*i)) / total(*kept(i, own))).astype(x.dtype)
+        return (powers(*i) / total(*kept(i, own))).astype(x.dtype)
 
     return te.compute(x.shape, share, name="softmax")
 
@@ -49,12 +54,12 @@ def masked_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
         return x(*i).astype(wide) - te.if_then_else(greatest < least, least, greatest)
 
     above = te.compute(x.shape, difference, name="above")
-    total = reduce_over(above, own, te.sum, lambda v, *_: te.exp(v), name="exponentials")
+    powers, total = _exponentials(above, own)
 
     def share(*i: Any) -> Any:
         sum_ = total(*kept(i, own))
         divisor = te.if_then_else(sum_.equal(te.const(0, wide)), te.const(1, wide), sum_)
-        return (te.exp(above(*i)) / divisor).astype(x.dtype)
+        return (powers(*i) / divisor).astype(x.dtype)
 
     return te.compute(x.shape, share, name="masked_softmax")
 
@@ -62,7 +67,8 @@ def masked_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
 def log_softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     """Return the logarithm of :func:`softmax`, also exact where the softmax underflows."""
     own = normalized(axes, len(x.shape))
-    above, total = _above(x, own)
+    above = _above(x, own)
+    _, total = _exponentials(above, own)
 
     def result(*i: Any) -> Any:
         return (above(*i) - te.log(total(*kept(i, own)))).astype(x.dtype)

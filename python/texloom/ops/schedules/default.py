@@ -165,7 +165,7 @@ def schedule_default(
     rows = None if last or texels else Rows.of(stages, outputs, target)
     if rows is not None:
         threads[rows.output.op] = rows.schedule(s, target)
-        scheduled |= {rows.output.op, *(each.op for each in rows.reductions)}
+        scheduled |= {rows.output.op, *(each.op for each in (*rows.reductions, *rows.kept))}
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:
             continue

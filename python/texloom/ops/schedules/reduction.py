@@ -14,15 +14,35 @@ from math import prod
 from ... import _core, te
 from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
+from .processor.registers import Registers
+from .processor.row_major import divisor
 
 LANES = 64
 """The number of partial or consecutive results that a thread computes in an inner loop.
 
 Compilers vectorize this loop even if it compares, which vector types do not express."""
+TERMS = 1024
+"""The fewest terms of a block of native code, if there are so many."""
 _SHORT = 64
 """The most terms of a result for which partial results are not faster."""
 _BLOCK = 64
 """Threads of a block, each of which computes a result."""
+
+
+def lanes_for(terms: int, target: TargetValue) -> tuple[int, ...]:
+    """Return the numbers of partial results of a row: of all terms, then of the partial results.
+
+    Native code adds up as many vectors of partial results as hide the time of a sum, then combines
+    them to one vector. A row that is too short for partial results has none.
+    """
+    if target.kind != "llvm":
+        return () if terms <= _SHORT else (LANES if terms >= 4 * LANES else 16,)
+    vector = Registers.of(target).bytes // 4
+    wide = [vector * n for n in (8, 4, 2, 1) if terms >= (4 if n > 1 else 2) * vector * n]
+    if not wide:
+        return ()
+    first = next((n for n in wide if terms % n == 0), wide[-1])
+    return (first, vector) if first > vector else (first,)
 
 
 def schedule_reduction(
@@ -58,13 +78,13 @@ def schedule_reduction(
         return tensor, _share_among_threads(s[tensor], target)
     if parts == 1:
         if rows:
-            own = rows if _extent(rows) > _SHORT else tensor.op.reduce_axis
-            return root, _add_lanes(s, tensor, own, root)
+            own = rows if lanes_for(_extent(rows), target) else tensor.op.reduce_axis
+            return root, _add_lanes(s, tensor, own, root, target)
         has_columns = target.is_cpu and _has_columns(tensor)
         return (root, _add_columns(s, tensor, root)) if has_columns else None
     partial, _ = _divided(s, tensor, parts)
     if rows:
-        _add_lanes(s, partial, partial.op.reduce_axis, partial)
+        _add_lanes(s, partial, partial.op.reduce_axis, partial, target)
     elif target.is_cpu and _has_columns(partial):
         _add_columns(s, partial, partial)
     else:
@@ -82,7 +102,7 @@ def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) ->
     """
     rows = rows_of(tensor, target) if may_be_divided(tensor) else []
     if rows and target.is_cpu:
-        _add_lanes(s, tensor, rows, tensor, first=1)
+        _add_lanes(s, tensor, rows, tensor, target, first=1)
     elif rows:
         _share_among_threads(s[tensor], target, first=1)
     return bool(rows)
@@ -92,9 +112,9 @@ def rows_of(tensor: Tensor, target: TargetValue) -> list[IterVar]:
     """Return the reduced axes whose terms are contiguous; none if one thread per result is fast."""
     # If several values are reduced, as in argmax, a branch skips most terms and is fast already.
     is_branch = target.is_cpu and tensor.op.num_outputs > 1
-    if _extent(tensor.op.reduce_axis) <= _SHORT or is_branch:
-        return []
-    return _neighbors(tensor, tensor.op.reduce_axis)
+    rows = _neighbors(tensor, tensor.op.reduce_axis)
+    is_short = _extent(tensor.op.reduce_axis) <= _SHORT and not lanes_for(_extent(rows), target)
+    return [] if is_short or is_branch else rows
 
 
 def may_be_divided(tensor: Tensor) -> bool:
@@ -144,36 +164,60 @@ def _keep(stage: Stage, root: Stage, thread: IterVar) -> None:
 
 
 def _add_lanes(
-    s: Schedule, tensor: Tensor, axes: Iterable[IterVar], root: Tensor, first: int = 0
+    s: Schedule,
+    tensor: Tensor,
+    axes: Sequence[IterVar],
+    root: Tensor,
+    target: TargetValue,
+    first: int = 0,
 ) -> IterVar:
     """Compute each result in a thread, from partial results in its registers."""
-    partial, _ = _in_lanes(s, tensor, axes)
-    thread = s[root].fuse(*s[root].op.axis[first:])
-    s[root].bind(thread, te.thread_axis("blockIdx.x"))
-    for each in [partial] if root is tensor else [partial, tensor]:
+    partial = _in_lanes(s, tensor, axes, target)
+    thread = bind_some(s[root], s[root].op.axis[first:], _extent(tensor.op.reduce_axis), target)
+    for each in partial if root is tensor else [*partial, tensor]:
         _keep(s[each], s[root], thread)
     return thread
 
 
-def add_in_lanes(s: Schedule, tensor: Tensor, root: Stage, thread: IterVar) -> None:
+def bind_some(stage: Stage, axes: Sequence[IterVar], terms: int, target: TargetValue) -> IterVar:
+    """Give results to blocks; return the axis at which a result is computed.
+
+    A block of native code computes several results of few terms, because it takes a division to
+    find the place of a block.
+    """
+    results = _extent(axes)
+    block = thread = stage.fuse(*axes)
+    if target.kind == "llvm" and terms < TERMS:
+        block, thread = stage.split(thread, divisor(results, -(-TERMS // terms)))
+    stage.bind(block, te.thread_axis("blockIdx.x"))
+    return thread
+
+
+def add_in_lanes(
+    s: Schedule, tensor: Tensor, root: Stage, thread: IterVar, target: TargetValue
+) -> None:
     """Compute a result in each thread of another stage, from partial results if it has many terms.
 
     The terms are contiguous in memory.
     """
-    terms = list(tensor.op.reduce_axis)
-    if _extent(terms) <= _SHORT:
-        _keep(s[tensor], root, thread)
-        return
-    for each in _in_lanes(s, tensor, terms):
+    for each in [*_in_lanes(s, tensor, list(tensor.op.reduce_axis), target), tensor]:
         _keep(s[each], root, thread)
 
 
-def _in_lanes(s: Schedule, tensor: Tensor, axes: Iterable[IterVar]) -> list[Tensor]:
-    """Return the partial results, over which the innermost loop runs, and the reduction."""
-    _, lane = s[tensor].split(fused(s[tensor], axes), LANES if _extent(axes) >= 4 * LANES else 16)
-    partial = _factored(s, tensor, lane)
-    s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
-    return [partial, tensor]
+def _in_lanes(
+    s: Schedule, tensor: Tensor, axes: Sequence[IterVar], target: TargetValue
+) -> list[Tensor]:
+    """Return the stages of partial results of a reduction, over which innermost loops run."""
+    made = []
+    for count in lanes_for(_extent(axes), target):
+        _, lane = s[tensor].split(fused(s[tensor], axes), count)
+        partial = _factored(s, tensor, lane)
+        s[partial].reorder(*s[partial].op.reduce_axis, s[partial].op.axis[0])
+        if target.kind == "llvm" and _extent(axes) % count == 0:
+            s[partial].vectorize(s[partial].op.axis[0])
+        made.append(partial)
+        axes = list(s[tensor].op.reduce_axis)[-1:]
+    return made
 
 
 def _has_columns(tensor: Tensor) -> bool:
@@ -269,6 +313,7 @@ __all__ = [
     "add_in_lanes",
     "are_neighbors",
     "bind_rows",
+    "bind_some",
     "bind_terms",
     "fused",
     "may_be_divided",

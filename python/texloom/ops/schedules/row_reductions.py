@@ -13,17 +13,21 @@ from math import prod
 
 from ... import _core, te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
-from ...extents import likely, product, shape_of
+from ...extents import are_known, likely, product, shape_of
 from .places import Places
 from .reduction import (
     add_in_lanes,
     are_neighbors,
     bind_rows,
+    bind_some,
     bind_terms,
     fused,
     may_be_divided,
     parts_of,
 )
+
+MOST_KEPT = 4096
+"""The most elements of a row that a thread stores: more would not stay in the nearest cache."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +42,15 @@ class Rows:
         1.
     axes : int
         The number of leading axes of the output that index its rows.
+    kept : list of Tensor
+        Elements of a row that a reduction and later stages read, and that cost more to compute than
+        to store. A thread of native code stores them.
     """
 
     output: Tensor
     reductions: list[Tensor]
     axes: int
+    kept: list[Tensor]
 
     @classmethod
     def of(
@@ -71,17 +79,22 @@ class Rows:
         if len(terms) > 1 or not all(map(are_neighbors, reductions)):
             return None
         is_shared = any(parts_of(each, True, target) > 1 for each in reductions)
-        return None if is_shared else cls(root, reductions, axes)
+        is_native = target.kind == "llvm"
+        kept = [each for each in stages if is_native and _is_kept(each, root, axes, stages)]
+        return None if is_shared else cls(root, reductions, axes, kept)
 
     def schedule(self, s: Schedule, target: TargetValue) -> IterVar:
         """Schedule everything; return the innermost axis of threads."""
         stage = s[self.output]
         rows, columns = stage.op.axis[: self.axes], stage.op.axis[self.axes :]
         if target.is_cpu:
-            thread = stage.fuse(*rows)
-            stage.bind(thread, te.thread_axis("blockIdx.x"))
+            terms = product(likely(extent) for extent in self.output.shape[self.axes :])
+            thread = bind_some(stage, rows, terms, target)
+            for each in self.kept:
+                s[each].set_scope("local")
+                s[each].compute_at(stage, thread)
             for each in self.reductions:
-                add_in_lanes(s, each, s[self.output], thread)
+                add_in_lanes(s, each, s[self.output], thread, target)
             return thread
         (threads,) = {int(bind_terms(s[r], target).dom.extent) for r in self.reductions}
         row = bind_rows(stage, rows, threads)
@@ -94,6 +107,16 @@ class Rows:
 
 def _is_plain(stage: Tensor) -> bool:
     return isinstance(stage.op, te.ComputeOp) and stage.op.num_outputs == 1
+
+
+def _is_kept(stage: Tensor, root: Tensor, axes: int, stages: Sequence[Tensor]) -> bool:
+    """Whether a stage is a row of functions such as ``exp`` that several stages read."""
+    if stage is root or stage.op.reduce_axis or shape_of(stage) != shape_of(root):
+        return False
+    if not are_known(stage.shape) or product(stage.shape[axes:]) > MOST_KEPT:
+        return False
+    readers = sum(stage.op in {read.op for read in each.op.input_tensors} for each in stages)
+    return readers > 1 and stage.op.body[0]._class == "Call"
 
 
 def _leading_axes(tensor: Tensor) -> int:
