@@ -140,16 +140,14 @@ def lstm(
         f = te.const(1, steps.dtype) - i if input_forget else gate(2, before, t, d, n, j)
         return f * before + i * steps.activated(1, d, argument(3, t, d, n, j))
 
-    new_cell = steps.updated(cell, next_cell, "next_c")
-
-    def next_state(t: Any, d: Any, n: Any, j: Any) -> Any:
-        now = new_cell(t, d, n, j)
+    def next_states(t: Any, d: Any, n: Any, j: Any) -> tuple[Any, Any]:
+        now = next_cell(t, d, n, j)
         # The ONNX standard is ambiguous about clipping here; onnxruntime does not clip the cell.
-        return gate(1, now, t, d, n, j) * steps.activated(2, d, now, clips=False)
+        return gate(1, now, t, d, n, j) * steps.activated(2, d, now, clips=False), now
 
     rows, cells = te.scan(
         [steps.initial(initial_h, "h0"), steps.initial(initial_c, "c0")],
-        [steps.updated(state, next_state, "next_h"), new_cell],
+        steps.updated_together([state, cell], next_states, "next"),
         [state, cell],
     )
     return steps.sequence(rows), steps.last(rows), steps.last(cells)

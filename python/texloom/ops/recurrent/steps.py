@@ -186,14 +186,25 @@ class Steps:
 
     def updated(self, state: Tensor, body: Body, name: str) -> Tensor:
         """Return the next rows of a state: ``body(row, d, n, j)``; after the end, copies."""
+        (made,) = self.updated_together([state], lambda *i: (body(*i),), name)
+        return made
 
-        def value(t: Any, d: Any, n: Any, j: Any) -> Any:
-            new = body(t, d, n, j)
+    def updated_together(self, states: Sequence[Tensor], body: Body, name: str) -> list[Tensor]:
+        """Return the next rows of several states, which one kernel computes."""
+
+        def values(*i: Any) -> list[Any]:
+            t, d, n, j = i
+            made = list(body(*i))
             if self.lengths is None:
-                return new
-            return te.if_then_else(t <= self.length(n), new, state(t - 1, d, n, j))
+                return made
+            is_over = t > self.length(n)
+            return [
+                te.if_then_else(is_over, state(t - 1, d, n, j), new)
+                for state, new in zip(states, made, strict=True)
+            ]
 
-        return te.compute(self.rows, value, name=name)
+        made = te.compute(self.rows, values, name=name)
+        return list(made) if isinstance(made, (list, tuple)) else [made]
 
     def sequence(self, rows: Tensor) -> Tensor:
         """Return the states by time, ``[time, directions, batch, hidden]``, 0 after the end.
