@@ -6,8 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "codegen/llvm/mmt4d.h"
@@ -59,7 +61,10 @@ Plugin load_plugin() {
       plugin.problem.clear();
       break;
     }
-    if (plugin.problem.empty()) plugin.problem = dlerror();
+    const char* reason = dlerror();
+    std::error_code unknown;
+    if (plugin.problem.empty() || std::filesystem::exists(path, unknown))
+      plugin.problem = reason == nullptr ? path : reason;
   }
   if (library == nullptr) return plugin;
   decltype(&texloom_llvm_version) version = nullptr;
