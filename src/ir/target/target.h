@@ -149,6 +149,9 @@ struct Target {
   ImageLimits images() const;
   // GpuLimits::simd_width, or 1.
   int64_t simd_width() const;
+  // Whether legalized kernels run all threads of a block in one thread, as native code does: the
+  // arrays of a block are those of a function then, and have no limits.
+  bool runs_blocks_in_one_thread() const { return kind == TargetKind::Llvm; }
 };
 
 // Parses "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".

@@ -11,11 +11,11 @@
 #include "ir/accesses.h"
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/analysis/uniform_values.h"
-#include "ir/equal.h"
 #include "ir/evaluation.h"
 #include "ir/verify/verify_allocations.h"
 #include "ir/verify/verify_bounds.h"
 #include "ir/verify/verify_kernel.h"
+#include "ir/verify/verify_launch.h"
 #include "ir/verify/verify_padding.h"
 #include "ir/verify/verify_scope.h"
 #include "ir/verify/verify_stages.h"
@@ -103,11 +103,10 @@ class Verifier {
       const auto usage = usage_.find(p.buffer.get());
       if (usage != usage_.end()) check_access(k, p, usage->second, found_);
     }
-    // Native code runs a block in one thread: the arrays of all its threads are one function's.
-    const bool is_native = options_.target != nullptr &&
-                           options_.target->kind == TargetKind::Llvm &&
-                           program_.stage == ProgramStage::Legalized;
-    if (options_.target != nullptr && !is_native) check_limits(k, *options_.target, found_);
+    const bool has_limits =
+        options_.target != nullptr &&
+        !(code_ == CodeKind::Legalized && options_.target->runs_blocks_in_one_thread());
+    if (has_limits) check_limits(k, *options_.target, found_);
   }
 
   void origin_is_defined(const Buffer& b) {
@@ -220,19 +219,6 @@ class Verifier {
     return complete;
   }
 
-  // A call of a symbol agrees with its declaration.
-  void signature(const ForeignCall& call, const Expr& e) {
-    const Foreign* symbol = program_.symbol_named(call.function);
-    if (symbol == nullptr) return;
-    const bool agrees = std::equal(
-        symbol->params.begin(), symbol->params.end(), call.arguments.begin(), call.arguments.end(),
-        [](const ForeignParam& param, const Expr& argument) {
-          return param == ForeignParam{argument->type, argument->kind == ExprKind::Pointer};
-        });
-    if (agrees && symbol->result == call.type) return;
-    found_.add(Rule::Types, e, "its arguments or its result are not those of the symbol");
-  }
-
   void accesses(const Expr& e) {
     fragment(e);
     if (e->kind == ExprKind::Var && !scope_.use(e.get())) {
@@ -244,7 +230,8 @@ class Verifier {
       read(load->buffer, [&] { element(e, load->buffer, load->indices); });
       if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
     } else if (const auto* call = as<ForeignCall>(e)) {
-      signature(*call, e);
+      const std::string problem = signature_problem(*call, program_);
+      if (!problem.empty()) found_.add(Rule::Types, e, "{}", problem);
       scope_.set_varying();  // a foreign function may ask for the index of its thread
     } else if (const auto* pointer = as<Pointer>(e)) {
       // The function is trusted to stay inside the box.
@@ -465,18 +452,7 @@ class Verifier {
     }
     const Kernel& launched = program_.kernels[static_cast<size_t>(n.kernel)];
     for (const Expr& extent : launched.grid) has_value_here(s, extent);
-    for (const KernelParam& p : launched.params) {
-      const std::string name = p.buffer ? p.buffer->name : text_of(p.scalar);
-      if (p.buffer ? !scope_.contains(p.buffer.get()) : !scope_.contains(p.scalar.get())) {
-        found_.add(Rule::Plan, s, "the plan does not define {} of kernel {}", name, launched.name);
-      } else if (!p.buffer && p.extent && !equal(loop_extents_[p.scalar.get()], p.extent)) {
-        found_.add(Rule::Plan, s, "{} of kernel {} has no loop to {} around it", name,
-                   launched.name, text_of(p.extent));
-      }
-      if (p.buffer && allocations_.is_freed(p.buffer)) {
-        found_.add(Rule::Plan, s, "{} of kernel {} is freed already", name, launched.name);
-      }
-    }
+    check_launch(launched, s, {scope_, allocations_, loop_extents_}, found_);
   }
 
   void all_reach(const Stmt& s) {
@@ -503,7 +479,7 @@ class Verifier {
   int divergent_ = 0;                     // enclosing conditions and extents that vary in a block
 
   const Stmt* loop_ = nullptr;  // the body of the innermost loop that is not a thread loop
-  std::unordered_map<const ExprNode*, Expr> loop_extents_;  // keyed by the loop's variable
+  LoopExtents loop_extents_;
   int nest_ = 0;  // the enclosing Nest, counted from 1; 0: none
   int nests_ = 0;
   // The nest of the first access to each buffer.

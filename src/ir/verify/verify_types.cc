@@ -298,4 +298,16 @@ std::string buffer_problem(const BufferNode& b) {
                when(b.origin.x || b.origin.y, "only a texture has an origin"));
 }
 
+std::string signature_problem(const ForeignCall& call, const Program& program) {
+  const Foreign* symbol = program.symbol_named(call.function);
+  if (symbol == nullptr) return {};
+  const bool agrees = std::equal(
+      symbol->params.begin(), symbol->params.end(), call.arguments.begin(), call.arguments.end(),
+      [](const ForeignParam& param, const Expr& argument) {
+        return param == ForeignParam{argument->type, argument->kind == ExprKind::Pointer};
+      });
+  if (agrees && symbol->result == call.type) return {};
+  return "its arguments or its result are not those of the symbol";
+}
+
 }  // namespace texloom::ir

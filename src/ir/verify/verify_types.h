@@ -6,6 +6,7 @@
 #include <string>
 
 #include "ir/buffer.h"
+#include "ir/program.h"
 #include "ir/stmt.h"
 
 namespace texloom::ir {
@@ -19,6 +20,8 @@ struct AccessForm {
 std::string type_problem(const Expr& e, AccessForm form);
 std::string type_problem(const Stmt& s, AccessForm form);
 std::string buffer_problem(const BufferNode& buffer);
+// A call of a symbol of the program agrees with its declaration.
+std::string signature_problem(const ForeignCall& call, const Program& program);
 
 // int32 or int64, scalar.
 bool is_scalar_index(const Expr& e);
