@@ -55,15 +55,13 @@ def _over_buffers(task: _Task) -> list[_Alternative]:
 
 def _row_major_storages(task: _Task) -> tuple[str, ...]:
     inputs, outputs = task.computation.inputs, task.computation.outputs
-    constants = _stored_as(task, "constant")
+    constants = _stored_as("constant", (*inputs, *outputs), task)
     return row_major_storages(outputs, inputs, stages_of(outputs), constants, task.target)
 
 
-def _stored_as(task: _Task, storage: str) -> set[Tensor]:
-    """Return the inputs and outputs with this storage in the task."""
-    computation = task.computation
-    operands = zip((*computation.inputs, *computation.outputs), task.operands, strict=True)
-    return {tensor for tensor, own in operands if own == storage}
+def _stored_as(storage: str, tensors: Sequence[Tensor], task: _Task) -> set[Tensor]:
+    """Return those of the inputs, then outputs, that the task stores so."""
+    return {each for each, own in zip(tensors, task.operands, strict=True) if own == storage}
 
 
 def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
@@ -73,7 +71,9 @@ def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
     """
     inputs, outputs = task.computation.inputs, task.computation.outputs
     stages = stages_of(outputs)
-    fixed, constants = (_stored_as(task, storage) for storage in ("row_major", "constant"))
+    fixed, constants = (
+        _stored_as(storage, (*inputs, *outputs), task) for storage in ("row_major", "constant")
+    )
     storages = channels_last_storages(outputs, inputs, stages, fixed, constants, task.target)
     program = None if storages is None else _scheduled_if_possible(task, storages)
     if program is None:

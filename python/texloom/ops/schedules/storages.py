@@ -113,7 +113,7 @@ def row_major_storages(
     for sums, root in contraction_kernels(stages, outputs).items():
         tile = ProductTile.of(sums, root, target)
         right = _stored(sums.op.input_tensors[-1])
-        if tile is not None and right in constants and len(right.shape) > 1:
+        if tile is not None and len(right.shape) > 1 and right in constants:
             layouts[right] = panel_layout(len(right.shape), tile.columns)
     return tuple(layouts.get(each, "global") for each in (*inputs, *outputs))
 
