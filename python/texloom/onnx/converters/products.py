@@ -48,6 +48,10 @@ def gemm(node: Node) -> Value:
         "transpose_a": bool(node.attributes.get("transA", 0)),
         "transpose_b": bool(node.attributes.get("transB", 0)),
     }
+    if turned["transpose_b"] and inputs[1].is_constant and not inputs[1].is_empty:
+        # Kernels of products read consecutive columns of a row.
+        inputs[1] = node.convert("Transpose", [inputs[1]], perm=[1, 0])
+        turned["transpose_b"] = False
     if any(each.is_empty for each in inputs[:2]):
         made = _of_nothing(node, *inputs[:2], **turned)
         return made if len(inputs) == 2 else _plus(node, made, inputs[2], factors[1])
