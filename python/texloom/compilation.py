@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ._core import Device
 from .checks.argument_kinds import shown
 from .checks.checked_calls import check_calls
-from .costs import Costs, open_costs
+from .costs import Costs, costs_for
 from .devices.lookup import present
 from .errors import refuse
 from .target import Target, for_models, target_for
@@ -45,9 +45,9 @@ def compile(
         A model, or the name of a file.
     target : str or Target, optional
         As for :func:`texloom.build`; ``"opencl:0"`` is the target of that device. The default is
-        the target of `measure`; without `measure`, it is ``"llvm -mcpu=native"``, native code for
-        this machine's processor. In an installation without LLVM it is ``"opencl"``, whose kernels
-        run on every OpenCL device, but suit processors.
+        the target of `measure`; without `measure` and `costs`, it is ``"llvm -mcpu=native"``,
+        native code for this machine's processor. In an installation without LLVM, and with `costs`,
+        it is ``"opencl"``, whose kernels run on every OpenCL device, but suit processors.
     shapes : mapping of str to sequence of int, optional
         The shapes of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model with open extents that
         are not given here is compiled at each run with new shapes.
@@ -57,7 +57,8 @@ def compile(
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     costs : str, path or texloom.costs.Costs, optional
         The file of costs of kernels, for ``storage="auto"``. By default it is
-        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR. Without a file, tensors are in buffers.
+        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code of this machine.
+        Without a file, tensors are in buffers.
     measure : Device, str or bool
         The device on which kernels without costs in the file are measured; true for the first
         OpenCL device. The measured costs are added to the file.
@@ -100,12 +101,13 @@ def compile(
         check_model(model)
     if measure is False or measure is None:
         device = None
-        target = for_models(target)
+        if costs is None:
+            target = for_models(target)
     else:
         device = present(None if measure is True else measure)
         target = target_for(device, target)
     if not isinstance(costs, Costs):
-        costs = open_costs(costs, measure=device)
+        costs = costs_for(target, costs, measure=device)
     return Model(
         model,
         target,

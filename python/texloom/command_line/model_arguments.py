@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..costs import open_costs
+from ..costs import costs_for
 from ..devices.lookup import present
 from ..errors import refuse
 from ..graph import load as load_package
@@ -215,16 +215,25 @@ def _first(options: argparse.Namespace) -> str:
     """Return the first device of the kind for which the package or the target is."""
     if is_package(options.model):
         return f"{load_package(options.model, native=options.native).default_device.driver}:0"
-    # What is measured chooses between buffers and textures, which are for devices of OpenCL.
-    target = options.target if options.measure is not None else for_models(options.target)
-    return f"{_core.driver_of_kind(resolve(target).kind)}:0"
+    return f"{_core.driver_of_kind(resolve(_named_or_default(options)).kind)}:0"
 
 
-def target_of(options: argparse.Namespace) -> str | Target:
-    """Return the target that the model is compiled for."""
-    choose_device(options)
+def _named_or_default(options: argparse.Namespace) -> str | Target | None:
+    """Return the target without regard to devices; None stands for that of functions.
+
+    Costs choose between buffers and textures, so that models with costs are for OpenCL.
+    """
     target: str | None = options.target
-    return for_models(target) if options.device is None else target_for(options.device, target)
+    has_costs = options.measure is not None or options.costs is not None
+    return target if has_costs else for_models(target)
+
+
+def target_of(options: argparse.Namespace) -> str | Target | None:
+    """Return the target that the model is compiled for; None stands for that of functions."""
+    choose_device(options)
+    if options.device is None:
+        return _named_or_default(options)
+    return target_for(options.device, options.target)
 
 
 def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[str, Any]:
@@ -239,7 +248,7 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
         "shapes": shapes_of(options.shape),
         "values": _values_of(options.value),
         "progress": progress,
-        "costs": open_costs(options.costs, options.costs_device, measure),
+        "costs": costs_for(target, options.costs, options.costs_device, measure),
         "measure": measure,
     }
 

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from .choosing import Costs, default_file, open_costs
+from .choosing import Costs, costs_for, default_file, open_costs
 from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
 from .fitted import FittedModel, fitted
 from .table import CostTable
@@ -19,6 +19,7 @@ __all__ = [
     "MeasuredCost",
     "MeasuredDevice",
     "MeasuredNetwork",
+    "costs_for",
     "default_file",
     "fitted",
     "open_costs",

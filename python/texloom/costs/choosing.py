@@ -10,6 +10,7 @@ from typing import Any
 
 from ..devices.lookup import devices, opencl
 from ..errors import TVMError, refuse
+from ..target import NATIVE
 from .database import CostDatabase, MeasuredDevice
 from .fitted import FittedModel, fitted
 from .table import CostTable
@@ -66,6 +67,21 @@ def measured_device(device: Any) -> MeasuredDevice:
     return MeasuredDevice(
         info["name"], info["platform"], info["driver_version"], info["language_version"]
     )
+
+
+def costs_for(
+    target: Any,
+    path: str | PathLike[str] | None = None,
+    device: str | None = None,
+    measure: Any = None,
+) -> Costs | None:
+    """Return the costs to compile a model with for a target, as :func:`open_costs` does.
+
+    A file that nobody named is not asked for native code of this machine: its costs, those of
+    another device, would choose textures, which are slower there.
+    """
+    names_none = path is None and device is None and measure is None
+    return None if names_none and str(target) == NATIVE else open_costs(path, device, measure)
 
 
 def open_costs(
@@ -160,4 +176,4 @@ def _present_device() -> MeasuredDevice | None:
         return None
 
 
-__all__ = ["Costs", "default_file", "measured_device", "open_costs"]
+__all__ = ["Costs", "costs_for", "default_file", "measured_device", "open_costs"]

@@ -8,12 +8,14 @@ from command_model import SHAPE, expected, fails, scaled, succeeds
 
 import texloom
 import texloom.graph
+from texloom.command_line.compile import parse
+from texloom.command_line.model_arguments import target_of
 from texloom.target import Target, for_models
 
 INPUT = ("--input", "x=x.npy")
 
 
-def target_of(capsys, package):
+def target_in(capsys, package):
     [view] = json.loads(succeeds(capsys, "inspect", package, "--json"))
     return view["variants"][0]["target"]
 
@@ -22,7 +24,7 @@ def test_a_package_is_native_code(folder, capsys, default_target):
     """It runs where the user trusts it; the command says how, and how to choose other targets."""
     told = succeeds(capsys, "compile", "model.onnx", *SHAPE)
     assert "`texloom run` takes it with --native\n" in told and "--target haswell" in told
-    assert target_of(capsys, "model.tlp") == default_target
+    assert target_in(capsys, "model.tlp") == default_target
     assert "--native" in fails(capsys, "run", "model.tlp", *INPUT)
     succeeds(capsys, "run", "model.tlp", "--native", *INPUT, "--output-dir", "out")
     np.testing.assert_array_equal(np.load("out/out_y_0.npy"), expected(np.load("x.npy")))
@@ -69,6 +71,19 @@ def test_calls_without_a_target(default_target, monkeypatch):
     assert Target("host:0").kind.name == "opencl"  # the interpreter's
 
 
+def test_costs_are_not_of_native_code(folder, default_target, monkeypatch):
+    """A file of costs is of devices with textures: named, it means OpenCL; else it is not read."""
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(folder))
+    (folder / "costs.sqlite").write_bytes(b"no costs")
+    model = texloom.compile(scaled((1, 3, 2, 4)))
+    assert "global" in str(model)
+    for target, costs in [("opencl", None), (None, "costs.sqlite")]:
+        with pytest.raises(texloom.TVMError, match="TL5019"):
+            texloom.compile(scaled((1, 3, 2, 4)), target, costs=costs)
+    assert target_of(parse(["model.onnx", "--costs", "costs.sqlite"])) is None
+    assert target_of(parse(["model.onnx"])) == default_target
+
+
 def test_listings_say_what_the_default_is(capsys, default_target):
     sentence = f"\nmodels without --target and --device are for {default_target}: native code, "
     assert sentence in succeeds(capsys, "devices") and sentence in succeeds(capsys, "doctor")
@@ -77,6 +92,6 @@ def test_listings_say_what_the_default_is(capsys, default_target):
 
 def test_a_processor_is_a_target(folder, capsys, default_target):
     succeeds(capsys, "compile", "model.onnx", *SHAPE, "--target", "cortex-a76")
-    assert target_of(capsys, "model.tlp") == "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
+    assert target_in(capsys, "model.tlp") == "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"
     told = fails(capsys, "run", "model.onnx", *INPUT, "--target", "cortex-a76")
     assert '-mcpu=cortex-a76" needs aarch64, ' in told and "help: " in told
