@@ -46,8 +46,9 @@ def compile(
     target : str or Target, optional
         As for :func:`texloom.build`; ``"opencl:0"`` is the target of that device. The default is
         the target of `measure`; without `measure` and `costs`, it is ``"llvm -mcpu=native"``,
-        native code for this machine's processor. In an installation without LLVM, and with `costs`,
-        it is ``"opencl"``, whose kernels run on every OpenCL device, but suit processors.
+        native code for this machine's processor. In an installation without LLVM, with `costs`, and
+        with `operators` that are kernels, it is ``"opencl"``, whose kernels run on every OpenCL
+        device, but suit processors.
     shapes : mapping of str to sequence of int, optional
         The shapes of inputs, such as ``{"x": (1, 3, 640, 640)}``. A model with open extents that
         are not given here is compiled at each run with new shapes.
@@ -92,6 +93,7 @@ def compile(
             f"compile: model is {shown(model)}, not an ONNX model",
             "give the name of a file, or what onnx.load returned",
         )
+    from .custom.operators import checked_operators
     from .onnx import Model
     from .onnx.files import check_model, read_model
 
@@ -101,7 +103,9 @@ def compile(
         check_model(model)
     if measure is False or measure is None:
         device = None
-        if costs is None:
+        # Costs choose textures, and the text of a kernel is for the compiler of a device.
+        operators = checked_operators(operators)
+        if costs is None and all(each._core.is_on_host for each in operators):
             target = for_models(target)
     else:
         device = present(None if measure is True else measure)

@@ -4,11 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from command_model import SHAPE, expected, fails, scaled, succeeds
+from command_model import SHAPE, expected, fails, model_of, scaled, succeeds, value
+from onnx import helper
 
 import texloom
 import texloom.graph
-from texloom.command_line.compile import parse
+from texloom import custom
+from texloom.command_line import compile, run
 from texloom.command_line.model_arguments import target_of
 from texloom.target import Target, for_models
 
@@ -42,19 +44,14 @@ def test_commands_run_native_code(folder, capsys, default_target):
     assert set(facts["seconds"]) == {"run", "device", "onnxruntime"}
 
 
-@pytest.mark.parametrize(
-    "chosen",
-    [
-        ("--device", "opencl:0"),
-        ("--measure", "opencl:0", "--costs", "c"),
-        ("--measure", "--costs", "c"),
-    ],
-    ids=" ".join,
-)
-def test_a_device_that_is_named_means_its_target(folder, capsys, default_target, chosen):
+def test_a_device_that_is_named_means_its_target(folder, capsys, default_target):
     """Measured costs choose between buffers and textures, so they are for OpenCL, too."""
-    succeeds(capsys, "run", "model.onnx", *INPUT, *chosen, "--record", "r.tlz")
+    succeeds(capsys, "run", "model.onnx", *INPUT, "--device", "opencl:0", "--record", "r.tlz")
     assert json.loads(succeeds(capsys, "replay", "r.tlz", "--json"))["device"] == "opencl:0"
+    for measured in (["--measure"], ["--measure", "opencl:0"]):
+        for command in (run, compile):
+            options = command.parse(["model.onnx", *measured])
+            assert target_of(options) == Target("opencl:0") and options.device == "opencl:0"
 
 
 def test_calls_without_a_target(default_target, monkeypatch):
@@ -80,8 +77,29 @@ def test_costs_are_not_of_native_code(folder, default_target, monkeypatch):
     for target, costs in [("opencl", None), (None, "costs.sqlite")]:
         with pytest.raises(texloom.TVMError, match="TL5019"):
             texloom.compile(scaled((1, 3, 2, 4)), target, costs=costs)
-    assert target_of(parse(["model.onnx", "--costs", "costs.sqlite"])) is None
-    assert target_of(parse(["model.onnx"])) == default_target
+    assert target_of(compile.parse(["model.onnx", "--costs", "costs.sqlite"])) is None
+    assert target_of(compile.parse(["model.onnx"])) == default_target
+
+
+def test_kernels_of_custom_operators_are_for_opencl(default_target):
+    """Native code has no compiler for their text; functions of the host run beside it."""
+    twice = custom.source_operator(
+        "my::twice",
+        {"x": "read buffer", "y": "write buffer"},
+        "tl_put(y, tl_global_id(0), tl_get(x, tl_global_id(0)) * 2);",
+        threads=["x.places"],
+    )
+    x = np.ones(3, "float32")
+
+    @custom.host_operator("my::twice", {"x": "read", "y": "write"})
+    def host(x, y):
+        y[...] = 2 * x
+
+    node = helper.make_node("twice", ["x"], ["y"], domain="my")
+    model = model_of([node], [value("x", (3,))], [value("y", (3,))], my=1)
+    for operator, device in ((twice, "opencl:0"), (host, "host:0")):
+        got = texloom.compile(model, operators=[operator]).run({"x": x}, device)
+        np.testing.assert_array_equal(got["y"], 2 * x)
 
 
 def test_listings_say_what_the_default_is(capsys, default_target):

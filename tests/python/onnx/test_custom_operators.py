@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import texloom
+import texloom.onnx
 from texloom import custom
 from texloom.graph import load
 
