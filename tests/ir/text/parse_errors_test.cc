@@ -131,9 +131,11 @@ TEST(ParseErrors, OfPrograms) {
 TEST(ParseErrors, OfDeclarations) {
   const Case cases[] = {
       {"",
-       "TL6001 2:9 expected 'global', 'shared', 'local' or 'texture2d', found the end of the text"},
+       "TL6001 2:9 expected 'global', 'shared', 'local', 'fragment' or 'texture2d', found the end "
+       "of the text"},
       {"float32[",
-       "TL6001 2:10 expected 'global', 'shared', 'local' or 'texture2d', found 'float32'"},
+       "TL6001 2:10 expected 'global', 'shared', 'local', 'fragment' or 'texture2d', found "
+       "'float32'"},
       {"global float32", "TL6001 2:24 expected '[', found the end of the text"},
       {"global float32[0]", "TL6002 2:25 '0' is out of range for an extent"},
       {"global float32[-1]", "TL6001 2:25 expected an extent, found '-'"},
@@ -249,7 +251,8 @@ TEST(ParseErrors, OfStatements) {
       {"buffer.alloca i: global float32[9]", "TL6002 5:15 i is a variable"},
       {"buffer.alloca L: local", "TL6001 5:23 expected a type, found the end of the text"},
       {"buffer.alloca L: float32[3]",
-       "TL6001 5:18 expected 'global', 'shared', 'local' or 'texture2d', found 'float32'"},
+       "TL6001 5:18 expected 'global', 'shared', 'local', 'fragment' or 'texture2d', found "
+       "'float32'"},
       {"texture2d.alloca L: local float32[3]", "TL6002 5:1 L is not a texture"},
       {"buffer.alloca L: texture2d<float32>[8] 2 x 1 texels, texture[(d0) -> rows=(), cols=(d0/4), "
        "lanes=(d0%4)]",

@@ -43,7 +43,7 @@ def test_each_pass_over_graphs_has_a_file(name):
 
 
 def test_each_rule_of_the_verifier_has_a_file():
-    assert len(rules()) == 13
+    assert len(rules()) == 14
     assert {file.stem for file in LIT.glob("verify/*.tl")} == set(rules())
 
 

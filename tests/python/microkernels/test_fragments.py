@@ -12,7 +12,6 @@ from texloom import te
 from texloom.ops import elementwise, tiled
 from texloom.ops.tiled import fragments
 from texloom.target import mmt4d_tile
-from texloom_bench import cpu_epilogues
 
 NATIVE = "llvm -mcpu=native"
 HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
@@ -74,16 +73,32 @@ def test_text_and_interpreter():
     assert "buffer.alloca Y: fragment float32[2, 4]" in str(lowered)
     assert "scope fragment" in str(texloom.program(s, args))
     x = numbers(8, 6, 16)
-    f = texloom.build(s, args, "opencl")
-    assert (computed(f, x) == 2 * x.sum(axis=1)).all()
+    for checked in (False, True):
+        f = texloom.build(s, args, "opencl", checked=checked)
+        assert (computed(f, x) == 2 * x.sum(axis=1)).all()
+    assert "float4 Y[2];" in texloom.build(s, args, "metal").kernels[0].source
+
+
+@needs_llvm
+def test_operands_in_fragments():
+    """A copy of a row is a fragment, whose lanes are read one by one."""
+    x = te.placeholder((4, 16), name="X")
+    y = te.compute((4, 16), lambda i, j: x[i, j] * x[i, j] + x[i, 15 - j], name="Y")
+    s = te.create_schedule(y.op)
+    row = s.cache_read(x, "fragment", [y])
+    i, j = y.op.axis
+    s[y].parallel(i)
+    s[y].unroll(j)
+    s[row].compute_at(s[y], i)
+    s[row].vectorize(row.op.axis[1])
+    given = numbers(4, 16)
+    f = texloom.build(s, [x, y], NATIVE)
+    assert (computed(f, given) == given * given + given[:, ::-1]).all()
 
 
 def test_loop_that_is_not_unrolled():
     s, args = blocks_of_sums(unrolled=False)
-    message = (
-        r"TL3035.*'Y' is in fragment memory.*depends on 'i(.|\n)*set_scope\(\"fragment\"\)"
-        r"(.|\n)*unroll or"
-    )
+    message = r"TL3035.*'Y' is in fragment memory(.|\n)*set_scope(.|\n)*unroll or vectorize"
     with pytest.raises(texloom.TVMError, match=message):
         texloom.lower(s, args, target="opencl")
 
@@ -295,10 +310,3 @@ def spills(machine, epilogue, dtype):
 def test_no_memory_between_sums_and_result(machine, epilogue, dtype):
     """The sums of a tile go to the epilogue in registers: no vector is on the stack."""
     assert spills(machine, epilogue, dtype) == 0
-
-
-@needs_llvm
-@pytest.mark.parametrize("dtype", ["float32", "int8"])
-def test_benchmark_measures_right_results(dtype):
-    row = cpu_epilogues.measure(cpu_epilogues.Fused(24, 32, 9, dtype), rounds=1)
-    assert row["right"] and len(row["seconds"]) == 2
