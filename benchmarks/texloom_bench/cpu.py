@@ -1,4 +1,7 @@
-"""Products of matrices on the processor, next to oneDNN, NumPy and the peak of the machine."""
+"""Products of matrices on the processor, next to oneDNN, NumPy and the peak of the machine.
+
+Then products with epilogues, next to the bare products.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-TARGET = "llvm -mcpu=native"
+from . import cpu_epilogues
+from .cpu_epilogues import TARGET, Fused
+
 PEAKS = Path("src/codegen/llvm/microkernels/mmt4d_benchmark")
 
 LEGEND = """
@@ -137,8 +142,8 @@ def peak(kernel: str, threads: int, folder: Path) -> float | None:
         return sum(pool.map(run, sorted(os.sched_getaffinity(0))[:threads]))
 
 
-def in_child(product: Product, threads: int, rounds: int) -> dict[str, Any]:
-    """Run :func:`measure` in a process that has so many threads."""
+def in_child(product: Product | Fused, threads: int, rounds: int) -> dict[str, Any]:
+    """Measure in a process that has so many threads."""
     cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[:threads]))
     names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
     command = ["taskset", "-c", cpus, sys.executable, "-m", "texloom_bench.cpu"]
@@ -181,8 +186,15 @@ def table(options: argparse.Namespace) -> bool:
             right &= row["right"]
             versions |= row["versions"]
             rows.append({"product": str(product), "threads": threads, "peak": best, **row})
+    print(f"\n{cpu_epilogues.HEAD}")
+    for fused in cpu_epilogues.FUSED:
+        for threads in options.threads:
+            row = in_child(fused, threads, options.rounds)
+            print(cpu_epilogues.line(fused, threads, row), flush=True)
+            right &= row["right"]
+            rows.append({**asdict(fused), "threads": threads, **row})
     print(f"\nversions     {', '.join(f'{name} {version}' for name, version in versions.items())}")
-    print(LEGEND)
+    print(LEGEND + cpu_epilogues.LEGEND)
     if options.json is not None:
         options.json.write_text(json.dumps({"machine": platform.uname()._asdict(), "rows": rows}))
     return right
@@ -201,7 +213,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m texloom_bench cpu",
         description="Times products of matrices by micro-kernels on the target llvm, next to "
-        "oneDNN (pip install onednn-cpu-gomp), NumPy and the peak of the machine.",
+        "oneDNN (pip install onednn-cpu-gomp), NumPy and the peak of the machine; then products "
+        "with what is computed of each tile in registers.",
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds, for a first look")
     parser.add_argument(
@@ -235,4 +248,7 @@ def main(arguments: Sequence[str]) -> int:
 if __name__ == "__main__":
     request = json.loads(sys.argv[1])
     rounds = request.pop("rounds")
-    print(json.dumps(measure(Product(**request), rounds)))
+    if "epilogue" in request:
+        print(json.dumps(cpu_epilogues.measure(Fused(**request), rounds)))
+    else:
+        print(json.dumps(measure(Product(**request), rounds)))

@@ -12,6 +12,7 @@ from texloom import te
 from texloom.ops import elementwise, tiled
 from texloom.ops.tiled import fragments
 from texloom.target import mmt4d_tile
+from texloom_bench import cpu_epilogues
 
 NATIVE = "llvm -mcpu=native"
 HASWELL = "llvm -mtriple=x86_64-linux-gnu -mcpu=haswell"
@@ -310,3 +311,10 @@ def spills(machine, epilogue, dtype):
 def test_no_memory_between_sums_and_result(machine, epilogue, dtype):
     """The sums of a tile go to the epilogue in registers: no vector is on the stack."""
     assert spills(machine, epilogue, dtype) == 0
+
+
+@needs_llvm
+@pytest.mark.parametrize("epilogue", ["ReLU", "GELU, tanh", "GELU, erf", "requantize"])
+def test_benchmark_measures_right_results(epilogue):
+    row = cpu_epilogues.measure(cpu_epilogues.Fused(24, 32, 9, epilogue), rounds=1)
+    assert row["right"] and len(row["seconds"]) == 2
