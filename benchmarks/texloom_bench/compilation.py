@@ -1,4 +1,4 @@
-"""``./dev bench compile``: the time for lowering and printing, and its growth."""
+"""``./dev bench compile``: the time for lowering, printing and native code, and its growth."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 import texloom
 from texloom import te
 from texloom.examples import conv2d_nchw4c, schedule_conv2d_nchw4c
@@ -16,9 +18,11 @@ from texloom.examples.conv2d import Storage
 from texloom.examples.packing import LANES
 from texloom.measure.loop import Timed, medians, seconds_of
 
-from . import command_line, growth, halide_convolution
+from . import command_line, growth, halide_peer
 
 CHANNELS, SIZE = 64, 56
+PRODUCT = 96  # rows and columns of matrices: so few that a call takes far less than compiling
+NATIVE = "llvm -mcpu=native"
 SIZES = (100, 1_000, 10_000)
 
 Preparation = Callable[[], Callable[[], object]]
@@ -47,26 +51,76 @@ class _Prepared:
         return sum(seconds_of(self.prepare()) for _ in range(count)) / count
 
 
-def _print_convolution(rounds: int) -> None:
-    print(
-        f"A scheduled 3x3 convolution, {CHANNELS} channels, {SIZE} x {SIZE} pixels, constant "
-        f"shapes:\nfrom the schedule to OpenCL C; one thread, medians of {rounds}\n"
-    )
-    arms: dict[str, Timed] = {
-        "texture": _Prepared(_texloom_arm("texture")),
-        "buffer": _Prepared(_texloom_arm("buffer")),
-    }
-    peer = halide_convolution.name()
+def native_product() -> Callable[[], object]:
+    """Prepare a product of matrices: tiles of 6 x 16 in registers, rows of them in parallel."""
+    a, b = (te.placeholder((PRODUCT, PRODUCT), name=name) for name in "AB")
+    k = te.reduce_axis((0, PRODUCT), name="k")
+    c = te.compute(a.shape, lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="C")
+    s = te.create_schedule(c.op)
+    tile = s.cache_write(c, "local")
+    rows, columns, row, column = s[c].tile(*c.op.axis, 6, 16)
+    s[c].parallel(rows)
+    s[c].unroll(row)
+    s[c].vectorize(column)
+    s[tile].compute_at(s[c], columns)
+    row, column = s[tile].op.axis
+    outer, inner = s[tile].split(s[tile].op.reduce_axis[0], 4)
+    s[tile].reorder(outer, inner, row, column)
+    s[tile].unroll(row)
+    s[tile].vectorize(column)
+
+    given = np.zeros((PRODUCT, PRODUCT), "float32")
+
+    def computed() -> object:  # the first call loads the code
+        return texloom.build(s, [a, b, c], NATIVE)(given, given)
+
+    return computed
+
+
+def _has_llvm() -> bool:
+    try:
+        native_product()()
+    except texloom.TVMError as error:
+        print(f"Native code is not measured: {error.diagnostics[0].message}")
+        return False
+    return True
+
+
+def _print_next_to_halide(arms: dict[str, Preparation], halide: Preparation, rounds: int) -> None:
+    peer = halide_peer.name()
     if peer:
-        arms[peer] = _Prepared(lambda: halide_convolution.lowering(CHANNELS, SIZE))
-    found = medians(list(arms.values()), rounds=rounds, sample_seconds=0)
-    times = dict(zip(arms, found, strict=True))
+        arms = {**arms, peer: halide}
+    timed: list[Timed] = [_Prepared(each) for each in arms.values()]
+    times = dict(zip(arms, medians(timed, rounds=rounds, sample_seconds=0), strict=True))
     print(f"{'':16}{'ms':>10}" + (f"{'of Halide':>12}" if peer else ""))
     for name, seconds in times.items():
         share = f"{seconds / times[peer]:>12.2f}" if peer else ""
         print(f"{name:16}{seconds * 1e3:>10.2f}{share}")
     if not peer:
         print("\nHalide is not measured: pip install -r requirements-bench.txt")
+
+
+def _print_convolution(rounds: int) -> None:
+    print(
+        f"A scheduled 3x3 convolution, {CHANNELS} channels, {SIZE} x {SIZE} pixels, constant "
+        f"shapes:\nfrom the schedule to OpenCL C; one thread, medians of {rounds}\n"
+    )
+    _print_next_to_halide(
+        {"texture": _texloom_arm("texture"), "buffer": _texloom_arm("buffer")},
+        lambda: halide_peer.convolution(CHANNELS, SIZE),
+        rounds,
+    )
+
+
+def _print_product(rounds: int) -> None:
+    print(
+        f"\nA scheduled product of float32 matrices, {PRODUCT} x {PRODUCT}: from the schedule to "
+        f"native code\nthat is loaded; one thread, medians of {rounds}\n"
+    )
+    if _has_llvm():
+        _print_next_to_halide(
+            {"llvm": native_product}, lambda: halide_peer.product(PRODUCT), rounds
+        )
 
 
 def _print_growth() -> None:
@@ -89,13 +143,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(
         prog="python -m texloom_bench compile",
-        description="Times compilation: a convolution next to Halide, and how times grow.",
+        description="Times compilation: a convolution and native code of a product, next to "
+        "Halide, and how times grow.",
     )
     command_line.add_quick_option(parser)
     options = parser.parse_args(arguments)
 
     def run() -> bool:
         _print_convolution(command_line.rounds(options))
+        _print_product(command_line.rounds(options))
         _print_growth()
         return True
 
