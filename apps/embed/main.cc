@@ -22,7 +22,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -45,39 +44,62 @@ Status bad_file(const std::string& file, const std::string& problem) {
   return Status(StatusCode::InvalidArgument, file + ": " + problem);
 }
 
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;  // streams would double a static program
+
+constexpr std::int64_t kLargest = 1 << 15;
+
+// The next number of a picture's header, behind blanks and comments; -1 if there is none. Reads the
+// blank that follows, too.
+std::int64_t read_number(std::FILE* in) {
+  int c = std::fgetc(in);
+  while (c == '#' || c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+    if (c == '#')
+      while (c != '\n' && c != EOF) c = std::fgetc(in);
+    c = std::fgetc(in);
+  }
+  if (c < '0' || c > '9') return -1;
+  std::int64_t number = 0;
+  for (; c >= '0' && c <= '9' && number <= kLargest; c = std::fgetc(in))
+    number = number * 10 + (c - '0');
+  return number;
+}
+
 // Reads a binary portable pixmap (the format "P6" of Netpbm) with 8 bits for each value.
 Result<Picture> read_picture(const std::string& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::string magic;
+  const File in(std::fopen(file.c_str(), "rb"));
+  if (!in || std::fgetc(in.get()) != 'P' || std::fgetc(in.get()) != '6')
+    return bad_file(file, "not a PPM picture (P6)");
   Picture picture;
-  int largest = 0;
-  in >> magic;
-  while (in >> std::ws && in.peek() == '#') in.ignore(1 << 16, '\n');
-  in >> picture.width >> picture.height >> largest;
-  in.get();  // one blank before the pixels
-  if (!in || magic != "P6" || largest != 255)
-    return bad_file(file, "not a PPM picture (P6) with values up to 255");
-  constexpr std::int64_t kLargest = 1 << 15;
+  picture.width = read_number(in.get());
+  picture.height = read_number(in.get());
+  if (read_number(in.get()) != 255)
+    return bad_file(file, "not a PPM picture with values up to 255");
   if (picture.width < 1 || picture.height < 1 || picture.width > kLargest ||
       picture.height > kLargest)
     return bad_file(file, "the picture is empty or larger than 32768 pixels");
-  std::vector<char> bytes(static_cast<std::size_t>(picture.width * picture.height * 3));
-  if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(picture.width * picture.height * 3));
+  if (std::fread(bytes.data(), 1, bytes.size(), in.get()) != bytes.size())
     return bad_file(file, "the picture is cut off");
-  for (const char byte : bytes)
-    picture.values.push_back(static_cast<float>(static_cast<unsigned char>(byte)) / 255);
+  for (const unsigned char byte : bytes) picture.values.push_back(static_cast<float>(byte) / 255);
   return picture;
 }
 
 Status write_picture(const std::string& file, const Picture& picture) {
-  std::vector<char> bytes;
+  std::vector<unsigned char> bytes;
   for (const float value : picture.values)
-    bytes.push_back(static_cast<char>(std::lround(std::clamp(value, 0.0F, 1.0F) * 255)));
-  std::ofstream out(file, std::ios::binary);
-  out << "P6\n" << picture.width << ' ' << picture.height << "\n255\n";
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  return out ? Status() : Status(StatusCode::Unavailable, file + ": cannot be written");
+    bytes.push_back(static_cast<unsigned char>(std::lround(std::clamp(value, 0.0F, 1.0F) * 255)));
+  File out(std::fopen(file.c_str(), "wb"));
+  const bool is_written =
+      out &&
+      std::fprintf(out.get(), "P6\n%d %d\n255\n", static_cast<int>(picture.width),
+                   static_cast<int>(picture.height)) > 0 &&
+      std::fwrite(bytes.data(), 1, bytes.size(), out.get()) == bytes.size();
+  if (!is_written || std::fclose(out.release()) != 0)
+    return Status(StatusCode::Unavailable, file + ": cannot be written");
+  return {};
 }
 
 // Runs a graph with one input and one output.

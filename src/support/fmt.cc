@@ -2,8 +2,11 @@
 // ship a shared one, which a program on a phone would have to bring along. Instantiates the
 // functions that the headers of version 9 declare but do not define. With later versions, the build
 // defines FMT_HEADER_ONLY, and every source file contains the functions that it needs.
+// No message has a locale's separators of thousands ("{:L}"): locales would be a third of a static
+// program.
 #ifndef FMT_HEADER_ONLY
 
+#define FMT_STATIC_THOUSANDS_SEPARATOR ','
 #include <fmt/format.h>
 
 // The definitions are weak, since a program may link its own {fmt} of the same version.
@@ -17,8 +20,6 @@ namespace detail {
 template auto dragonbox::to_decimal(float) noexcept -> dragonbox::decimal_fp<float>;
 template auto dragonbox::to_decimal(double) noexcept -> dragonbox::decimal_fp<double>;
 
-template locale_ref::locale_ref(const std::locale&);
-template auto locale_ref::get<std::locale>() const -> std::locale;
 template auto thousands_sep_impl(locale_ref) -> thousands_sep_result<char>;
 template auto decimal_point_impl(locale_ref) -> char;
 

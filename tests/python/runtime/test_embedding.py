@@ -178,7 +178,7 @@ def test_a_static_program_with_linked_kernels(tree, kernels, package, tmp_path):
     linked = subprocess.run(["ldd", program], capture_output=True, text=True, check=False)
     assert "not a dynamic executable" in linked.stdout + linked.stderr
     print(f"{program.stat().st_size} bytes, {linked.stderr.strip()}")
-    assert program.stat().st_size < 4 << 20
+    assert program.stat().st_size < 2 << 20
     pixels = np.random.default_rng(2).integers(1, 256, (HEIGHT, WIDTH, 3), np.uint8)
     write_picture(tmp_path / "in.ppm", pixels)
     run(program, kernels.with_suffix(".tlp"), tmp_path / "in.ppm", tmp_path / "out.ppm")

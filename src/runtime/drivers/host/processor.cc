@@ -2,9 +2,11 @@
 
 #include <sys/utsname.h>
 
-#include <fstream>
+#include <algorithm>
+#include <string>
 #include <string_view>
 
+#include "runtime/hal/internal/memory/file_text.h"
 #include "runtime/hal/internal/memory/machine_memory.h"
 #include "support/threads/worker_threads.h"
 
@@ -24,11 +26,13 @@ std::string_view value_of(std::string_view line, std::string_view key) {
 
 // Only x86 has these lines; on ARM, Linux reports only numeric vendor and part IDs.
 void read_cpuinfo(Processor& processor) {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
+  const std::string text = text_of_file("/proc/cpuinfo");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    if (line.empty()) return;  // the end of the first processor
     if (processor.name.empty()) processor.name = value_of(line, "model name");
     if (processor.vendor.empty()) processor.vendor = value_of(line, "vendor_id");
-    if (line.empty()) return;  // the end of the first processor
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
   }
 }
 

@@ -5,25 +5,19 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "runtime/hal/device_info.h"
+#include "runtime/hal/internal/memory/file_text.h"
 
 namespace texloom::hal {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string text_of(const fs::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // The number that a file begins with; kNoLimit64 if there is no file, or for the word "max".
 std::uint64_t number_in(const fs::path& path) {
-  const std::string text = text_of(path);
+  const std::string text = text_of_file(path.c_str());
   std::uint64_t number = kNoLimit64;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
@@ -78,7 +72,8 @@ std::uint64_t control_group_memory(const fs::path& root, std::string_view member
 }
 
 std::uint64_t machine_memory_bytes() {
-  const std::uint64_t groups = control_group_memory("/sys/fs/cgroup", text_of("/proc/self/cgroup"));
+  const std::uint64_t groups =
+      control_group_memory("/sys/fs/cgroup", text_of_file("/proc/self/cgroup"));
   const std::uint64_t room = address_space_left();
   return std::min({physical_memory(), groups, room == kNoLimit64 ? room : room / 4 * 3});
 }
