@@ -93,6 +93,11 @@ build_aarch64() { configure aarch64 build/aarch64 && cmake --build build/aarch64
 aarch64_tests() {
   ctest --test-dir build/aarch64 -j "$jobs" --output-on-failure --no-tests=error
 }
+# What compiles networks for another machine.
+build_native() {
+  configure "$preset_of_build" build && cmake --build build -j "$jobs" --target _core texloom_llvm
+}
+aarch64_networks() { "$python" -m pytest tests/python/compile/test_aarch64.py; }
 build_microkernels() {
   configure "$preset_of_build" build && cmake --build build -j "$jobs" --target microkernels
 }

@@ -188,6 +188,8 @@ plan_aarch64() {
   plan "building the runtime for aarch64" build_aarch64 "correct the error above"
   plan "running its tests under qemu" aarch64_tests \
     "run one alone: qemu-aarch64 -L /usr/aarch64-linux-gnu build/aarch64/tests/runtime_tests --gtest_filter=…"
+  plan "building the module and the LLVM plug-in" build_native "correct the error above"
+  plan "running networks under qemu" aarch64_networks "$python_hint"
 }
 
 has_part() { [[ " ${parts[*]} " == *" $1 "* ]]; }
