@@ -244,10 +244,22 @@ class BlockEmitter {
   Value* place(const ir::Buffer& buffer, const Expr& index) {
     const auto* ramp = as<ir::Ramp>(index);
     const Expr& first = ramp == nullptr ? index : ramp->base;
-    Value* offset =
-        builder_.CreateIntCast(expr(first), builder_.getInt64Ty(), first->type.is_int());
     return builder_.CreateInBoundsGEP(memory_type(buffer->type, context_), arrays_.at(buffer.get()),
-                                      offset);
+                                      offset(first));
+  }
+
+  // An index as 64 bits. Sums and products that do not wrap are computed in 64 bits, so that LLVM
+  // sees which elements are neighbors: it forgets that a sum of 32 bits does not wrap when it
+  // changes the sum.
+  Value* offset(const Expr& index) {
+    const auto* n = as<ir::Binary>(index);
+    const bool is_sum =
+        n != nullptr && n->type == ir::kInt32 &&
+        (n->op == ir::BinaryOp::Add || n->op == ir::BinaryOp::Sub || n->op == ir::BinaryOp::Mul);
+    if (!is_sum || is_from_memory(*n))
+      return builder_.CreateIntCast(expr(index), builder_.getInt64Ty(), index->type.is_int());
+    Value* a = offset(n->a);
+    return emit_binary(builder_, n->op, ir::kInt64, a, offset(n->b), true);
   }
 
   // Whether the texel is in the image, and its address if it is.
