@@ -1,7 +1,9 @@
 #include "ir/evaluation.h"
 
 #include <algorithm>
+#include <unordered_set>
 
+#include "ir/equal.h"
 #include "ir/visit.h"
 
 namespace texloom::ir {
@@ -51,6 +53,37 @@ bool Failures::possible_in(const Expr& e) {
   for_each_child(e, [&](const Expr& child) { possible = possible_in(child) || possible; });
   known_.emplace(e, possible);
   return possible;
+}
+
+namespace {
+
+using Nodes = std::unordered_set<Expr, RefHash, RefSame>;
+
+// Adds the nodes that an evaluation of `e` evaluates in any case.
+void collect_evaluated(const Expr& e, Nodes& found) {
+  if (!found.insert(e).second) return;
+  int operand = 0;
+  for_each_child(e, [&](const Expr& child) {
+    if (always_evaluates(e, operand++)) collect_evaluated(child, found);
+  });
+}
+
+}  // namespace
+
+bool Failures::possible_after(const Expr& before, const Expr& e) {
+  if (!possible_in(e)) return false;
+  Nodes evaluated, seen;
+  collect_evaluated(before, evaluated);
+  std::erase_if(evaluated, [](const Expr& node) { return !may_fail(node); });
+  const auto fails = [&](const auto& self, const Expr& node) -> bool {
+    if (!possible_in(node) || !seen.insert(node).second) return false;
+    if (std::ranges::any_of(evaluated, [&](const Expr& done) { return equal(done, node); }))
+      return false;
+    bool found = may_fail(node);
+    for_each_child(node, [&](const Expr& child) { found = found || self(self, child); });
+    return found;
+  };
+  return fails(fails, e);
 }
 
 }  // namespace texloom::ir

@@ -25,6 +25,9 @@ bool may_fail(const Expr& node);
 class Failures {
  public:
   bool possible_in(const Expr& e);
+  // Whether `e` may fail although `before` was evaluated and did not fail: what that evaluates in
+  // any case does not fail again.
+  bool possible_after(const Expr& before, const Expr& e);
 
  private:
   std::unordered_map<Expr, bool, RefHash, RefSame> known_;

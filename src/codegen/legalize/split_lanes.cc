@@ -121,10 +121,12 @@ class LaneSplitter {
     if (const auto* select = as<ir::Select>(e)) {
       // A scalar condition chooses lazily between whole vectors, as between scalars.
       if (select->condition->type.is_scalar()) return false;
-      return failures_.possible_in(select->if_true) || failures_.possible_in(select->if_false);
+      return failures_.possible_after(select->condition, select->if_true) ||
+             failures_.possible_after(select->condition, select->if_false);
     }
     const auto* binary = as<ir::Binary>(e);
-    return binary != nullptr && is_logical(binary->op) && failures_.possible_in(binary->b);
+    return binary != nullptr && is_logical(binary->op) &&
+           failures_.possible_after(binary->a, binary->b);
   }
 
   bool is_inexact(const Expr& e) const {

@@ -12,8 +12,8 @@ namespace texloom::codegen {
 //   * sines, cosines and tangents, if those of vectors are not exact;
 //   * one lane of a vector at an index that is not constant;
 //   * Selects with vector conditions, and ands and ors of vectors, if an operand that need not be
-//     evaluated loads from a buffer. Scalars are evaluated lazily, vectors are not, and a load
-//     that the condition guards may be outside its buffer.
+//     evaluated loads from a buffer what the condition does not load. Scalars are evaluated lazily,
+//     vectors are not, and a load that the condition guards may be outside its buffer.
 // Requires: stage kernels.
 // Ensures: stage kernels; the rules Widths, Lanes and Accesses of verify_dialect.h hold.
 // Order: before other rewrites, on types as the user wrote them; it makes only nodes that the other
