@@ -51,8 +51,8 @@ def device_lines(found: Sequence[dict[str, Any]]) -> list[str]:
 def default_line() -> str:
     """Return a sentence on what models are compiled for if no target or device is named."""
     target = str(for_models(None))
-    runs = "native code, which host:0 runs" if target == NATIVE else "which opencl:0 runs"
-    return f"models without --target and --device are for {target}: {runs}"
+    runs = ": native code, which host:0 runs" if target == NATIVE else ", which opencl:0 runs"
+    return f"models without --target and --device are for {target}{runs}"
 
 
 def _devices(options: argparse.Namespace) -> int:

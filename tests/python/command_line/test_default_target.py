@@ -102,10 +102,12 @@ def test_kernels_of_custom_operators_are_for_opencl(default_target):
         np.testing.assert_array_equal(got["y"], 2 * x)
 
 
-def test_listings_say_what_the_default_is(capsys, default_target):
+def test_listings_say_what_the_default_is(capsys, default_target, monkeypatch):
     sentence = f"\nmodels without --target and --device are for {default_target}: native code, "
     assert sentence in succeeds(capsys, "devices") and sentence in succeeds(capsys, "doctor")
     assert json.loads(succeeds(capsys, "doctor", "--json"))["default_target"] == default_target
+    monkeypatch.setattr(texloom.target, "has_llvm", lambda: False)
+    assert succeeds(capsys, "devices").endswith(" are for opencl, which opencl:0 runs\n")
 
 
 def test_a_processor_is_a_target(folder, capsys, default_target):
