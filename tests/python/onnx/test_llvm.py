@@ -132,6 +132,9 @@ def test_tiles_of_products():
     assert tile_for(64, 256, 64, 4, haswell) == ProductTile(6, 2, 8, 11)
     assert tile_for(1, 2048, 2048, 4, haswell) == ProductTile(1, 8, 8, 1)
     assert tile_for(1, 7, 33, 4, haswell) is None
+    # Blocks divide the rows; otherwise there is one.
+    assert tile_for(3136, 256, 64, 4, haswell) == ProductTile(4, 2, 8, 196)
+    assert tile_for(3137, 256, 64, 4, haswell).tiles * 6 >= 3137
     for rows, columns in ((128, 768), (7, 48), (3, 1000)):
         tile = tile_for(rows, columns, 99, 4, skylake)
         assert tile.lanes == 16 or columns % 16
@@ -141,7 +144,7 @@ def test_tiles_of_products():
 def test_blocks_of_pixels():
     """Windows of one element have the tiles whose inputs the cache holds; few steps stay whole."""
     tile = PixelTile(4, 2, 8)
-    assert block_for((3136,), 64, 1, tile) == PixelBlock(1, 262)
+    assert block_for((3136,), 64, 1, tile) == PixelBlock(1, 196)  # divides 784 tiles
     assert block_for((196,), 1024, 1, tile) == PixelBlock(1, 49, 256)
     assert block_for((14, 14), 256, 9, tile) == PixelBlock(14, 4, 256)
     assert block_for((28, 28), 128, 9, tile) is None

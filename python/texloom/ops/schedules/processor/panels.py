@@ -25,4 +25,13 @@ def part_of(steps: int, most: int) -> int | None:
     return next((n for n in range(most, most // 3, -1) if steps % n == 0), None)
 
 
-__all__ = ["LEFT_BYTES", "PANEL_BYTES", "SUMS_BYTES", "part_of"]
+def block_of(tiles: int, most: int) -> int:
+    """Return the tiles of a block: a divisor of all tiles, so that no tile tests for their end.
+
+    All tiles, if they are at most `most`, or if no divisor comes near to `most`.
+    """
+    divisors = (n for n in range(min(most, tiles), most // 4, -1) if tiles % n == 0)
+    return next(divisors, tiles)
+
+
+__all__ = ["LEFT_BYTES", "PANEL_BYTES", "SUMS_BYTES", "block_of", "part_of"]

@@ -16,7 +16,7 @@ from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, likely, number_of, plain
 from ...contraction import Contraction
-from .panels import LEFT_BYTES, PANEL_BYTES, part_of
+from .panels import LEFT_BYTES, PANEL_BYTES, block_of, part_of
 from .registers import Registers
 
 # The fewest vectors of columns that are worth a tail of single elements.
@@ -91,17 +91,20 @@ def tile_for(
     lanes = _lanes(columns, registers.bytes // item)
     if lanes is None:
         return None
-    count = likely(rows)
-    own, vectors = min(
-        _candidates(min(count, registers.count), -(-columns // lanes), registers),
-        key=lambda tile: _cycles(*tile, count, -(-columns // lanes)),
-    )
+    count, width = likely(rows), -(-columns // lanes)
+    candidates = list(_candidates(min(count, registers.count), width, registers))
+    own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width))
     if not isinstance(rows, int):
         return ProductTile(own, vectors, lanes, 1)
-    tiles = -(-rows // own)
-    part = part_of(steps, PANEL_BYTES // (vectors * lanes * item)) if tiles > 1 else None
+    part = part_of(steps, PANEL_BYTES // (vectors * lanes * item)) if rows > own else None
     most = max(1, LEFT_BYTES // ((part or steps) * own * item))
-    return ProductTile(own, vectors, lanes, -(-tiles // -(-tiles // most)), part)
+    if -(-rows // own) <= most:
+        return ProductTile(own, vectors, lanes, -(-rows // own), part)
+    # In one of several blocks, each tile would test for the end of the rows.
+    even = [n for n in range(own, 2, -1) if rows % n == 0 and (n, vectors) in candidates]
+    own = even[0] if even else own
+    tiles = -(-rows // own)
+    return ProductTile(own, vectors, lanes, block_of(tiles, most) if even else tiles, part)
 
 
 def _lanes(columns: int, most: int) -> int | None:

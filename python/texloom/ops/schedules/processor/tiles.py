@@ -8,7 +8,7 @@ from math import prod
 
 from ...._core import Tensor
 from ...contraction import Contraction
-from .panels import LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, part_of
+from .panels import LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, part_of
 from .registers import ANY, Registers
 
 
@@ -143,7 +143,8 @@ def block_for(
     if steps is not None:
         most = max(1, min(most, SUMS_BYTES // (tile.pixels * panel)))
     if across > most or len(pixels) == 1:
-        return PixelBlock(1, -(-across // -(-across // most)), steps)
+        is_even = pixels[-1] % tile.pixels == 0
+        return PixelBlock(1, block_of(across, most) if is_even else across, steps)
     rows = next(n for n in range(most // across, 0, -1) if pixels[0] % n == 0)
     return PixelBlock(rows, across, steps)
 
