@@ -82,7 +82,8 @@ FOLDERS = {
         "package": ("plan", "hal"),
         "custom": ("plan", "hal"),
         "executor": ("plan", "hal", "builds", "commit", "package"),
-        "c_api": ("plan", "hal", "drivers", "package", "executor"),
+        "parts": ("plan", "hal", "package", "custom", "executor"),
+        "c_api": ("plan", "hal", "drivers", "package", "custom", "executor", "parts"),
     },
 }
 

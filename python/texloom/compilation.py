@@ -33,6 +33,7 @@ def compile(
     precision: Literal["fp32", "fp16"] = "fp32",
     operators: Sequence[Operator] = (),
     seed: int | str = 0,
+    placed: Mapping[str, str | Target] | None = None,
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -74,6 +75,9 @@ def compile(
         The seed of the random numbers that nodes without an attribute ``seed`` draw. With a number
         from 0 to 2**64 - 1 (or an int64), every run draws the same numbers. With a name, the model
         gets an input of this name, an int64 scalar, that is the seed of the run.
+    placed : mapping of str to str or Target, optional
+        Nodes that run on the host beside the target's device, by name or by operation, as for
+        :meth:`texloom.graph.Graph.compile`: ``{"Softmax": "llvm -mcpu=native"}``.
 
     Returns
     -------
@@ -123,6 +127,7 @@ def compile(
         measure=device,
         operators=operators,
         seed=seed,
+        placed=placed,
     )
 
 

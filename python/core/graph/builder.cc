@@ -13,12 +13,16 @@
 #include <vector>
 
 #include "core/graph/computation.h"
+#include "core/graph/runnable_graph.h"
 #include "core/graph/sizes.h"
 #include "core/handles.h"
 #include "core/runtime/custom.h"
+#include "core/runtime/open_devices.h"
 #include "graph/analysis/movement.h"
 #include "graph/analysis/pattern.h"
+#include "graph/host_parts.h"
 #include "graph/schedule_operators.h"
+#include "runtime/package/package_writer.h"
 #include "schedule/storage.h"
 #include "support/diagnostic.h"
 
@@ -153,6 +157,28 @@ void set_alternatives(graph::Graph& g, std::size_t number,
   node.alternatives = graph::named_after(node.op, std::move(alternatives));
 }
 
+// The parts for the host as graphs of their own. `on_host` is by node.
+std::vector<graph::Graph> host_part_graphs(const graph::Graph& g,
+                                           const std::vector<bool>& on_host) {
+  std::vector<graph::Graph> graphs;
+  for (const graph::HostPart& part : graph::host_parts(g, on_host))
+    graphs.push_back(graph::graph_of(g, part, g.name));
+  return graphs;
+}
+
+// The graph with a call of each compiled part in its place.
+graph::Graph with_host_parts(const graph::Graph& g, const std::vector<bool>& on_host,
+                             const std::vector<std::shared_ptr<PyCompiledGraph>>& compiled,
+                             const std::string& target) {
+  std::vector<std::vector<std::byte>> payloads;
+  for (const auto& part : compiled) {
+    auto bytes = runtime::package_bytes({&part->compiled.package, 1});
+    throw_if_error(bytes.status());
+    payloads.push_back(std::move(*bytes));
+  }
+  return graph::with_calls(g, on_host, payloads, target);
+}
+
 void add_condition(graph::Graph& g, const std::string& subject, bool is_equality,
                    const py::object& left, const py::object& right) {
   using Kind = runtime::SizeCondition::Kind;
@@ -179,7 +205,15 @@ void bind_builder(py::class_<graph::Graph>& graphs) {
       .def("call", &add_call)
       .def("output", &mark_output)
       .def("for_target", &for_target)
-      .def("set_alternatives", &set_alternatives);
+      .def("set_alternatives", &set_alternatives)
+      .def("nodes",
+           [](const graph::Graph& g) {
+             std::vector<std::pair<std::string, std::string>> names;
+             for (const graph::Node& node : g.nodes) names.emplace_back(node.name, node.op);
+             return names;
+           })
+      .def("host_part_graphs", &host_part_graphs)
+      .def("with_host_parts", &with_host_parts);
 }
 
 }  // namespace texloom::python

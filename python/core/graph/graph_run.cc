@@ -4,10 +4,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/handles.h"
+#include "core/runtime/open_devices.h"
 #include "runtime/commit/device_policy.h"
-#include "runtime/custom/prepared_calls.h"
 #include "runtime/executor/load_graph.h"
 #include "runtime/hal/no_waits.h"
+#include "runtime/parts/host_part.h"
 
 namespace texloom::python {
 
@@ -18,12 +20,10 @@ runtime::GraphOptions options_with(const runtime::OperatorRegistry& operators,
   runtime::GraphOptions options;
   options.goes_on = goes_on;
   options.prepare_calls =
-      [operators](
-          const std::shared_ptr<hal::Device>& on,
-          const runtime::LaunchPlan& plan) -> Result<std::shared_ptr<runtime::CallRecorder>> {
-    TL_ASSIGN_OR_RETURN(auto calls, runtime::prepare_calls(operators, plan, on));
-    return std::shared_ptr<runtime::CallRecorder>(std::move(calls));
-  };
+      runtime::prepare_with_host_parts(operators, []() -> Result<std::shared_ptr<hal::Device>> {
+        const py::gil_scoped_acquire lock;
+        return open_device({.driver = "host"});
+      });
   return options;
 }
 

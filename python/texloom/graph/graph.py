@@ -30,11 +30,8 @@ from .cost_model import CostModel
 from .given_kernels import GivenKernels
 from .graph_passes import checked_passes, graph_passes
 from .kernel_library import KernelLibrary
-from .node_functions import (
-    Compute,
-    ScheduleFunction,
-    check_schedule,
-)
+from .node_functions import Compute, ScheduleFunction, check_schedule
+from .placement import Placed, host_nodes, refuse_unplaceable, with_host_parts
 from .precision import Precision
 from .progress import Progress
 from .short_launches import short_launches
@@ -390,6 +387,7 @@ class Graph:
         costs: Costs | None = None,
         measure: Device | str | None = None,
         max_live_bytes: int | None = None,
+        placed: Placed | None = None,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -421,14 +419,19 @@ class Graph:
             The limit for the bytes of all tensors that are live while an operator runs: those that
             this or a later operator reads, and those that this operator writes. By default there is
             no limit.
+        placed : mapping of str to str or Target, optional
+            Nodes that run on the host, with the target ``llvm``, by their names or by the names of
+            their operations: ``{"Softmax": "llvm -mcpu=native"}``. Tensors are copied where a node
+            of the host and one of `target` meet.
 
         Raises
         ------
         TVMError
             TL5016 for a pass that does not exist; TL3040 if nodes and tensors do not fit together;
             TL3041 if `max_live_bytes` is too small for any choice, or given for a graph with
-            symbols; TL3042 if a schedule function raises another exception; otherwise as for
-            :func:`texloom.build`. A note names the node.
+            symbols; TL3042 if a schedule function raises another exception; TL7001 for `placed`
+            with symbols, with `measure`, with targets that do not fit, or with every node;
+            otherwise as for :func:`texloom.build`. A note names the node.
         """
         if scopes not in ("auto", "texture", "global"):
             refuse(
@@ -445,15 +448,22 @@ class Graph:
         if passes is None:
             passes = graph_passes(precision, textures=scopes == "texture")
         resolved = resolve(target)
-        compilation = Compilation(
-            core=self._for_target(resolved),
-            operators=[op._core for op in self._operators.values()],
-            model=model,
-            costs=costs,
-            max_live_bytes=max_live_bytes,
-            progress=progress,
-        )
-        compilation.run_passes(checked_passes(passes), KernelLibrary(resolved))
+        names = checked_passes(passes)
+
+        def begun(core: Any, for_target: TargetValue, costs: Costs | None) -> Compilation:
+            operators = [op._core for op in self._operators.values()]
+            compilation = Compilation(core, operators, model, costs, max_live_bytes, progress)
+            compilation.run_passes(names, KernelLibrary(for_target))
+            return compilation
+
+        core = self._for_target(resolved)
+        if placed is not None:
+            refuse_unplaceable(self._symbols.names, measure)
+            on_host, host = host_nodes(placed, core.nodes(), resolved)
+            core = with_host_parts(
+                core, self._for_target(host), on_host, host, lambda part: begun(part, host, None)
+            )
+        compilation = begun(core, resolved, costs)
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
         renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}
         compilation.schedule(textures, open_outputs=renamed)

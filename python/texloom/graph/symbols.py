@@ -26,6 +26,11 @@ class Symbols:
         self._names: dict[str, None] = {}  # in the order of addition
         self._conditions: set[Condition] = set()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The symbols, in the order of addition."""
+        return tuple(self._names)
+
     def add(self, shape: Sequence[Extent]) -> None:
         """Add the symbols in the shape of an input."""
         for extent in shape:

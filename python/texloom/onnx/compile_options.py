@@ -10,6 +10,7 @@ from .._core import Device
 from ..costs import Costs
 from ..custom.operators import Operator
 from ..errors import refuse
+from ..graph.placement import Placed
 from ..graph.precision import Precision, check_precision
 from ..graph.progress import Progress
 from ..target import Target
@@ -37,6 +38,7 @@ class CompileOptions:
     measure: Device | str | None = None
     operators: Sequence[Operator] = ()
     seed: int | str = 0
+    placed: Placed | None = None
 
     def __post_init__(self) -> None:
         check_precision(self.precision)

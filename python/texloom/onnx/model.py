@@ -16,6 +16,7 @@ from .._core import Device
 from ..costs import Costs
 from ..custom.operators import Operator, checked_operators
 from ..errors import refuse
+from ..graph.placement import Placed
 from ..graph.precision import Precision
 from ..graph.progress import Progress
 from ..target import Target
@@ -67,6 +68,8 @@ class Model:
     operators : sequence of texloom.custom.Operator
     seed : int or str
         As for :func:`texloom.compile`.
+    placed : mapping of str to str or Target, optional
+        As for :meth:`texloom.graph.Graph.compile`.
 
     Attributes
     ----------
@@ -99,10 +102,19 @@ class Model:
         measure: Device | str | None = None,
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
+        placed: Placed | None = None,
     ) -> None:
         seed = checked_seed(seed)
         self._options = CompileOptions(
-            target, storage, progress, precision, costs, measure, checked_operators(operators), seed
+            target,
+            storage,
+            progress,
+            precision,
+            costs,
+            measure,
+            checked_operators(operators),
+            seed,
+            placed,
         )
         if isinstance(seed, str):
             model = with_seed(model, seed)

@@ -86,6 +86,7 @@ class Specialization:
                 progress=options.progress,
                 costs=options.costs,
                 measure=options.measure,
+                placed=options.placed,
             )
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:

@@ -22,6 +22,8 @@
 #include "runtime/hal/driver_registry.h"
 #include "runtime/hal/transfer.h"
 #include "runtime/package/package_file.h"
+#include "runtime/parts/host_part.h"
+#include "runtime/plan/host_parts.h"
 
 namespace hal = texloom::hal;
 namespace runtime = texloom::runtime;
@@ -166,11 +168,21 @@ Status open_over(std::string_view driver, const hal::NativeDevice& objects,
   return {};
 }
 
+Result<std::shared_ptr<hal::Device>> open(const char* path) {
+  hal::DriverRegistry drivers;
+  TL_RETURN_IF_ERROR(hal::add_drivers(drivers));
+  return drivers.open(path);
+}
+
 Status load(const texloom_device& device, const char* file, const runtime::KernelPolicy& policy,
             texloom_graph** graph) {
   TL_ASSIGN_OR_RETURN(auto package,
                       runtime::PackageFile::open(std::filesystem::path(file), {.kernels = policy}));
-  TL_ASSIGN_OR_RETURN(auto loaded, runtime::load_graph(device.device, std::move(package)));
+  runtime::GraphOptions options;
+  if (std::ranges::any_of(package->package().variants, runtime::has_host_parts,
+                          &runtime::PackageVariant::plan))
+    options.prepare_calls = runtime::prepare_with_host_parts({}, [] { return open("host"); });
+  TL_ASSIGN_OR_RETURN(auto loaded, runtime::load_graph(device.device, std::move(package), options));
   *graph = new texloom_graph{std::move(loaded)};
   return {};
 }
@@ -196,9 +208,7 @@ void texloom_error_free(texloom_error* error) {
 texloom_error* texloom_device_open(const char* path, texloom_device** device) {
   TEXLOOM_REQUIRE(path && device);
   return guarded([&]() -> Status {
-    hal::DriverRegistry drivers;
-    TL_RETURN_IF_ERROR(hal::add_drivers(drivers));
-    TL_ASSIGN_OR_RETURN(auto opened, drivers.open(path));
+    TL_ASSIGN_OR_RETURN(auto opened, open(path));
     *device = new texloom_device{std::move(opened)};
     return {};
   });

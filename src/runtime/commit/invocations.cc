@@ -5,6 +5,7 @@
 
 #include "runtime/commit/commit_counter.h"
 #include "runtime/plan/accesses.h"
+#include "runtime/plan/host_parts.h"
 #include "runtime/plan/launch_count.h"
 
 namespace texloom::runtime {
@@ -59,6 +60,32 @@ class Lister {
       const Result<std::int64_t> launches = launches_of({&step, 1});
       next.launches = launches.ok() ? *launches : kMaxLaunches;
     }
+    const auto* call = std::get_if<CallStep>(&step);
+    const bool is_part = call != nullptr && is_host_part(plan_.calls[call->call]);
+    if (is_part) add_copies(step, accesses, next.step, /*to_host=*/true);
+    const std::size_t number = next.step;
+    append(step, std::move(next), accesses);
+    if (is_part) add_copies(step, accesses, number, /*to_host=*/false);
+  }
+
+  // Lists the copies of the tensors that a part on the host reads, or of those that it writes.
+  void add_copies(const Step& step, const std::vector<TensorAccess>& accesses, std::size_t number,
+                  bool to_host) {
+    for (const TensorAccess& each : accesses) {
+      if (hal::writes(each.access) == to_host) continue;
+      const TensorSpec& tensor = tensor_of(plan_, each.tensor);
+      Invocation copy;
+      copy.step = number;
+      copy.name = fmt::format("copy {} to the {}", tensor.name, to_host ? "host" : "device");
+      copy.bytes = bytes_of(tensor.storage);
+      copy.encoding = Encoding::Host;
+      decide(step, copy, {});
+      if (copy.transition != Transition::SameEncoder) running_.clear();
+      list_.push_back(std::move(copy));
+    }
+  }
+
+  void append(const Step& step, Invocation next, std::vector<TensorAccess> accesses) {
     decide(step, next, accesses);
     if (next.transition != Transition::SameEncoder) running_.clear();
     const bool is_call = std::holds_alternative<CallStep>(step);

@@ -35,7 +35,8 @@ enum class Transition : std::uint8_t {
 };
 std::string_view to_string(Transition transition);  // "start", "same encoder", …
 
-// A step of the plan's outermost list that launches or calls something.
+// A step of the plan's outermost list that launches or calls something; or, around a part that runs
+// on the host (plan/host_parts.h), a copy of a tensor to the host or back.
 struct Invocation {
   std::size_t step = 0;       // index in the plan's outermost list
   std::string name;           // of the kernel or operator; "loop of conv1" for a loop

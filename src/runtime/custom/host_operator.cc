@@ -23,19 +23,20 @@ class HostCallState {
         op_(std::move(op)),
         caller_("operator \"" + op_->info().name + "\"") {}
 
-  // Copies to the host the tensors that the operator reads, calls the operator, and copies back the
-  // tensors that it writes.
+  // Calls the operator with the tensors in memory of the host that it only reads, and with copies
+  // of the others; copies back those that it writes.
   Status run(std::span<const hal::Binding> memory) const {
     // The device may be gone, because the queue that makes this call does not keep it open.
     const auto device = device_.lock();
     if (device == nullptr)
       return make_error(StatusCode::Unavailable, "the device was released before the call");
+    const std::vector<hal::Mapping> mapped = map_read(device->info(), memory);
     std::vector<Bytes> places;
-    TL_RETURN_IF_ERROR(read(*device, memory, places));
+    TL_RETURN_IF_ERROR(read(*device, memory, mapped, places));
     std::vector<Bytes> arrays;
     for (std::size_t i = 0; i < places.size(); ++i) arrays.push_back(array_of(i, places[i]));
     const std::vector<Bytes> before = context_.checks_writes ? arrays : std::vector<Bytes>();
-    TL_RETURN_IF_ERROR(call(arrays));
+    TL_RETURN_IF_ERROR(call(mapped, arrays));
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (!hal::writes(argument(i).access) && arrays[i] != before[i])
         return invalid_argument("the call writes \"{}\", which the operator declares as read",
@@ -55,23 +56,47 @@ class HostCallState {
     return hal::byte_size(context_.tensors[i].element);
   }
 
-  Status call(std::vector<Bytes>& arrays) const {
+  // By argument: the memory of a tensor that the operator only reads, if it is an array that the
+  // host can access while the device uses it; otherwise nothing.
+  std::vector<hal::Mapping> map_read(const hal::DeviceInfo& device,
+                                     std::span<const hal::Binding> memory) const {
+    std::vector<hal::Mapping> mapped(memory.size());
+    if (context_.checks_writes) return mapped;  // compares copies
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      const auto* place = std::get_if<hal::BufferBinding>(&memory[i]);
+      if (place == nullptr || !has_places(i) || hal::writes(argument(i).access)) continue;
+      const hal::MemoryKindInfo& kind = device.memory(place->buffer->desc().memory);
+      if (!kind.persistent || !kind.coherent) continue;
+      // Fails if the application has mapped the memory for writing.
+      auto mapping = place->buffer->map(place->offset, place_bytes(i), hal::Access::Read);
+      if (mapping.ok()) mapped[i] = std::move(*mapping);
+    }
+    return mapped;
+  }
+
+  std::uint64_t place_bytes(std::size_t i) const {
+    return static_cast<std::uint64_t>(context_.tensors[i].layout.places()) * element_bytes(i);
+  }
+
+  Status call(std::span<const hal::Mapping> mapped, std::vector<Bytes>& arrays) const {
     std::vector<HostTensor> tensors;
-    for (std::size_t i = 0; i < arrays.size(); ++i)
-      tensors.push_back({context_.tensors[i], arrays[i]});
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      const std::span<std::byte> own = mapped[i].bytes();
+      tensors.push_back({context_.tensors[i], own.empty() ? std::span(arrays[i]) : own});
+    }
     const hal::NoWaits no_waits(caller_);
     return without_exceptions(
         [&] { return op_->run({tensors, context_.attributes, context_.payload}); });
   }
 
+  // Makes copies of the tensors that are not mapped; the others' stay empty.
   Status read(hal::Device& device, std::span<const hal::Binding> memory,
-              std::vector<Bytes>& places) const {
+              std::span<const hal::Mapping> mapped, std::vector<Bytes>& places) const {
     TensorCopies copies(device, context_.transfers);
-    for (const TensorSpec& tensor : context_.tensors)
-      places.emplace_back(static_cast<std::size_t>(tensor.layout.places()) *
-                          hal::byte_size(tensor.element));
+    for (std::size_t i = 0; i < memory.size(); ++i)
+      places.emplace_back(mapped[i].bytes().empty() ? static_cast<std::size_t>(place_bytes(i)) : 0);
     for (std::size_t i = 0; i < places.size(); ++i) {
-      if (!hal::reads(argument(i).access)) continue;
+      if (!hal::reads(argument(i).access) || places[i].empty()) continue;
       if (const auto* texture = std::get_if<hal::TextureBinding>(&memory[i])) {
         TL_RETURN_IF_ERROR(copies.read(*texture, extent(i), places[i]));
       } else {

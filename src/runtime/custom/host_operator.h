@@ -12,12 +12,14 @@
 
 namespace texloom::runtime {
 
-// A tensor as a host operator sees it: a copy in host memory.
+// A tensor as a host operator sees it: a copy in host memory. A tensor that the operator only reads
+// is the memory itself if that is an array on the host.
 struct HostTensor {
   const TensorSpec& spec;
   // The elements of spec.layout.shape in row-major order. If takes_places() is true, the contents
-  // of all places row by row instead, padding included. Values written here are kept only if the
-  // argument is declared as written. Zero at first if the argument is not read.
+  // of all places row by row instead, padding included. Values written here are kept if the
+  // argument is declared as written; no other argument may be written. Zero at first if the
+  // argument is not read.
   std::span<std::byte> data;
 };
 

@@ -15,7 +15,8 @@ namespace texloom::runtime {
 struct KernelPolicy {
   // Code that a compiler has to translate (OpenCL C, Metal's language, the text form).
   bool takes_source = true;
-  // Machine code that runs in the process, with all of its rights.
+  // Machine code that runs in the process, with all of its rights; also that of parts for the host
+  // (plan/host_parts.h).
   bool takes_native = false;
 
   bool takes(KernelFormat format) const;

@@ -54,6 +54,28 @@ TEST_P(HostOperators, SeeElementsInRowMajorOrder) {
   EXPECT_EQ(seen[1], 6.0F);  // stored order: the next element along axis 0
 }
 
+// On a device of the host, the operator reads the memory of the tensor; elsewhere a copy.
+TEST_P(HostOperators, ReadArraysOfTheHostInPlace) {
+  plan_.arguments = {buffer_of_elements("X"), buffer_of_elements("Y")};
+  std::vector<const std::byte*> seen;
+  call(std::make_shared<HostFunction>(x_to_y("see"),
+                                      [&](const HostArguments& arguments) {
+                                        seen.push_back(arguments.tensors[0].data.data());
+                                        return Status();
+                                      }),
+       {0, 1});
+  TL_ASSERT_OK(prepare());
+  const std::vector<hal::Binding> table = table_of({numbers(1), numbers(0)});
+  TL_ASSERT_OK(device_->queue()->submit({{}, {{*recorded(), table}}, {}}));
+  TL_ASSERT_OK(device_->queue()->wait_idle());
+  ASSERT_EQ(seen.size(), 1U);
+  if (GetParam() != "host") return;
+  const auto& place = std::get<hal::BufferBinding>(table[0]);
+  const auto own = place.buffer->map(hal::Access::Read);
+  TL_ASSERT_OK(own.status());
+  EXPECT_EQ(seen[0], own->bytes().data() + place.offset);
+}
+
 TEST_P(HostOperators, InOutArguments) {
   plan_.arguments = {texture_of_elements("X")};
   call(std::make_shared<HostFunction>(
