@@ -5,15 +5,16 @@
 PYBIND11_MODULE(_core, m) {
   namespace python = texloom::python;
   m.doc() = "The C++ core of Texloom; use it through the package texloom.";
-  // Messages name a class by the module from which scripts import it.
+  // Messages name a class by the module from which scripts import it. A signature names a class
+  // only if it was bound before.
   m.attr("__module__") = "texloom.te";
   python::bind_errors(m);
   python::bind_expressions(m);
   python::bind_nodes(m);
   python::bind_reductions(m);
   python::bind_tensors(m);
-  python::bind_declared_buffers(m);
   python::bind_statements(m);
+  python::bind_declared_buffers(m);
   python::bind_schedules(m);
   python::bind_stage_state(m);
   python::bind_foreign(m);
@@ -23,11 +24,11 @@ PYBIND11_MODULE(_core, m) {
   python::bind_targets(m);
   m.attr("__module__") = "texloom.runtime";
   python::bind_texture_plans(m);
-  python::bind_programs(m);
   python::bind_devices(m);
   python::bind_arrays(m);
   python::bind_profiling(m);
   python::bind_functions(m);
+  python::bind_programs(m);
   python::bind_custom_operators(m);
   python::bind_validation(m);
   python::bind_packages(m);

@@ -158,9 +158,9 @@ py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& n
 void bind_graphs(py::module_& m) {
   py::class_<graph::Graph> graphs(m, "_Graph");
   bind_computations(m);
+  bind_tasks(m, graphs);
   bind_builder(graphs);
   bind_graph_passes(m, graphs);
-  bind_tasks(m, graphs);
   graphs.def("__str__", [](const graph::Graph& g) { return graph::to_string(g); });
   py::class_<PyRunnableGraph, std::shared_ptr<PyRunnableGraph>>(m, "_RunnableGraph")
       .def("run", &run)

@@ -289,16 +289,15 @@ void bind_statements_of_builder(py::module_& m) {
   m.def(
       "reads_memory", [](const PyExpr& e) { return arith::reads_memory(e.node); },
       "Whether a store may change the value.");
-  m.def("make_barrier", [] { return PyStmt{make_barrier(user_location())}; });
 }
 
 }  // namespace
 
 void bind_statements(py::module_& m) {
-  bind_buffer(m);
   py::class_<PyStmt>(m, "Stmt",
                      "A statement over buffers, as ``ib.get()`` and ``buffer.vstore()`` return it.")
       .def("__repr__", [](const PyStmt& s) { return to_string(s.node); });
+  bind_buffer(m);
   bind_statements_of_builder(m);
   m.def("extern", external);
 }

@@ -106,10 +106,7 @@ void bind_tensor(py::module_& m) {
           "ndim", [](const PyTensor& t) { return t.node->shape.size(); }, "The number of axes.")
       .def_property_readonly(
           "shape", [](const PyTensor& t) { return py::tuple(py::cast(wrap(t.node->shape))); },
-          "The extents, as expressions of int32: constants or symbols.")
-      .def_property_readonly(
-          "op", [](const PyTensor& t) { return PyOperation{schedule::operation_of(t.node)}; },
-          "The operation that computes it.");
+          "The extents, as expressions of int32: constants or symbols.");
   py::reinterpret_borrow<py::class_<PyTensorSlice>>(m.attr("TensorSlice"))
       .def("__getitem__", &indexed, "The slice or the element with further indices.");
 }
@@ -206,6 +203,10 @@ compared by identity, and can be keys of dicts.
           "The expression of each output; empty for an operation that is not a compute.")
       .def_property_readonly("input_tensors", &input_tensors_of,
                              "The tensors that it reads, without the states of a scan.");
+  py::reinterpret_borrow<py::class_<PyTensor>>(m.attr("Tensor"))
+      .def_property_readonly(
+          "op", [](const PyTensor& t) { return PyOperation{schedule::operation_of(t.node)}; },
+          "The operation that computes it.");
 }
 
 // Fails for an operation that is not a scan.
