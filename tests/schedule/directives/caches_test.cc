@@ -50,7 +50,7 @@ TEST_F(Caches, BadScopes) {
     te.set_scope(b, "register");
   } catch (const UserError& error) {
     EXPECT_EQ(error.diagnostics()[0].help,
-              "use one of global, shared, local, texture, texture:weight, texture:nhwc");
+              "use one of global, shared, local, fragment, texture, texture:weight, texture:nhwc");
   }
 }
 
