@@ -26,6 +26,7 @@ EXPECTED = frozenset(
         "TL3010",  # attached arguments where the thread that stores an element is not known
         "TL3011",  # an argument in a texture whose read was folded away
         "TL3025",  # a pipeline of a stage that is not a copy after inlining
+        "TL3035",  # a fragment of which a reader picks elements by the indices of its loops
         "TL4001",  # more threads along an axis than the target has
         "TL4002",  # a texture that no fold makes small enough
     )

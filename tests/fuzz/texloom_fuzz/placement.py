@@ -200,7 +200,8 @@ class Placement:
         scope = rng.choice(["local", "shared"])
         if stage.line < 0 and inferred and rng.random() < 0.6:
             scope = ""
-        self.set_scope(stage, scope)
+        is_fragment = scope == "local" and self.may_be_fragment(stage, depth)
+        self.set_scope(stage, "fragment" if is_fragment else scope)
         actual = stage.attached_scope = scope or inferred
         self.script.add(f"s[{stage.var}].compute_at(s[{host.var}], {loop.name})")
         self.feature(f"attached {actual} at depth {depth}")
@@ -220,6 +221,15 @@ class Placement:
         if len(stage.shape) > 1 and rng.random() < 0.2:
             self.align(stage)
         self.annotate(stage)
+        if is_fragment:
+            for each in list(stage.loops.loops):
+                if not each.taken:
+                    stage.loops.annotate(each, "unroll")
+
+    def may_be_fragment(self, stage: Stage, depth: int) -> bool:
+        """Return whether all elements are known: a reader has no loop inside, a tile no calls."""
+        readers = self.computation.effective_readers(stage)
+        return all(len(each.path()) == depth for each in readers) and stage.tile is None
 
     def bind_to_own_threads(self, stage: Stage) -> None:
         """Bind loops of a local stage; each thread still computes all of its own local memory."""
