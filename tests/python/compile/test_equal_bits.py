@@ -1,6 +1,6 @@
 """One schedule on native code, OpenCL, Metal and in the interpreter: the same bits.
 
-The programs are of operations that are correctly rounded; docs/llvm.md says which are not. Devices
+The programs are of operations that are correctly rounded; docs/cpu.md says which are not. Devices
 that this build or machine lacks are left out, but the interpreter is always there to compare with.
 """
 
