@@ -1,7 +1,7 @@
 # The install tree, from which other projects use the runtime. There find_package(texloom) finds the
 # static libraries texloom::runtime and, above it, texloom::drivers (the list of all drivers) and
 # texloom::c_api; nothing else must be linked.
-# The wheel is another component (texloom_python_module).
+# The wheel is another component (cmake/TexloomWheel.cmake).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

@@ -60,7 +60,7 @@ if(TEXLOOM_QUICK_BUILD)
 endif()
 # Bindings consist of templates. Without optimization, a network takes a third longer to compile; -O2
 # doubles the time to compile the bindings without a benefit.
-set(texloom_python_options $<$<CONFIG:RelWithDebInfo>:-O1>
+set(texloom_python_options $<$<CONFIG:RelWithDebInfo,Release>:-O1>
                            $<$<BOOL:${TEXLOOM_QUICK_BUILD}>:-g0>)
 
 # GNU's linker takes seconds for a program of the tests, lld a fraction of one.

@@ -6,7 +6,7 @@
 # Precompiled headers only save time: every source must include what it uses. Builds with GCC do not
 # use them, and so check this.
 option(TEXLOOM_PCH "Precompile third-party headers (Clang only)" ON)
-if(NOT PROJECT_IS_TOP_LEVEL OR SKBUILD OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   set(TEXLOOM_PCH OFF)
 endif()
 

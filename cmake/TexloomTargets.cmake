@@ -72,8 +72,7 @@ endfunction()
 
 # texloom_python_module(<name> [DEPS <Texloom library>...])
 # Adds the extension module texloom.<name> of python/core. In a checkout it is built into
-# python/texloom (or the folder TEXLOOM_PYTHON_OUTPUT), so that python/ on the path is enough; under
-# scikit-build-core it is installed into the wheel.
+# python/texloom (or the folder TEXLOOM_PYTHON_OUTPUT), so that python/ on the path is enough.
 function(texloom_python_module name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPS")
   texloom_collect_sources(sources ${PROJECT_SOURCE_DIR}/python/core)
@@ -89,9 +88,7 @@ function(texloom_python_module name)
   texloom_prefer_libraries(${name})
   texloom_use_precompiled(${name} python)
   texloom_unity(${name})
-  if(SKBUILD)
-    install(TARGETS ${name} LIBRARY DESTINATION texloom COMPONENT python)
-  else()
+  if(NOT SKBUILD)  # else cmake/TexloomWheel.cmake installs it
     set_target_properties(${name} PROPERTIES
       LIBRARY_OUTPUT_DIRECTORY ${TEXLOOM_PYTHON_OUTPUT}/texloom)
   endif()

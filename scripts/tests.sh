@@ -117,7 +117,7 @@ plan_test() {
 }
 
 # Parts of ./dev test --all.
-all_parts=(softmetal sanitize tidy fuzz oclgrind embedding gcc apple docs release aarch64 mutants)
+all_parts=(softmetal sanitize tidy fuzz oclgrind embedding gcc apple docs release aarch64 wheel mutants)
 
 # The tests of the software Metal itself run where it has changed, and always in CI. The Metal driver
 # over it, which takes a fifth of the time of ./dev test, is left out where no change concerns it.
@@ -172,6 +172,10 @@ plan_part() {
       plan "running the tests of texloom-opt of that build" lit_tests_of_release "$lit_hint"
       ;;
     aarch64) plan_aarch64 ;;
+    wheel)
+      plan_wheel
+      plan_wheel_check
+      ;;
     mutants)
       plan "changing 50 lines at random" some_mutants "see above for the lines that no test checks"
       ;;

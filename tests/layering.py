@@ -145,6 +145,7 @@ TESTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "opencl_layer": ((), ()),
     "softmetal": ((), ()),
     "python": ((), ("fuzz", "softmetal", "workloads")),
+    "wheel": ((), ()),
     "workloads": ((), ()),
 }
 

@@ -38,7 +38,9 @@ WITH_CODE = [path for path in DOCUMENTS if programs(path.read_text(encoding="utf
 
 @pytest.mark.parametrize("path", WITH_CODE, ids=name_of)
 def test_python_blocks_run_and_print_what_is_said(path, tmp_path, monkeypatch, request):
-    if has_llvm() or path.name in ("cpu.md", "microkernels.md", "onnx.md"):
+    if path.name in ("README.md", "cpu.md", "microkernels.md", "onnx.md") and not has_llvm():
+        pytest.skip("the LLVM plug-in is not built")
+    if has_llvm():
         request.getfixturevalue("default_target")
     monkeypatch.chdir(tmp_path)
     for said, printed in run(path):
