@@ -133,6 +133,7 @@ INTERNAL = (
     "texloom.graph.builder",
     "texloom.graph.loop_body",
     "texloom.graph.node_functions",
+    "texloom.graph.placement",
     "texloom.graph.precision",
     "texloom.graph.progress",
     "texloom.graph.scheduler",
