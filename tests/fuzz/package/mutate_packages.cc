@@ -1,7 +1,8 @@
-// mutate_packages [COUNT [SEED]] changes package files at random, COUNT (10,000) times, opens each
-// and runs each valid one on the driver `null` and in the interpreter. It prints how many are
-// refused, loaded and run. It fails on a crash, a sanitizer's report, an exception, a file that
-// takes more than a few seconds, or too much memory.
+// mutate_packages [COUNT [SEED [native]]] changes package files at random, COUNT (10,000) times,
+// opens each and runs each valid one on the driver `null` and in the interpreter; `native`: only
+// files that also have native code, which is read, but never run. It prints how many are refused,
+// loaded and run. It fails on a crash, a sanitizer's report, an exception, a file that takes more
+// than a few seconds, or too much memory.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
@@ -34,13 +35,14 @@ long peak_memory() {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.size() > 2) {
-    fmt::print(stderr, "usage: mutate_packages [COUNT [SEED]]\n");
+  const bool native = arguments.size() == 3 && arguments[2] == "native";
+  if (arguments.size() > 3 || (arguments.size() == 3 && !native)) {
+    fmt::print(stderr, "usage: mutate_packages [COUNT [SEED [native]]]\n");
     return 2;
   }
   const int count = arguments.empty() ? 10'000 : std::stoi(arguments[0]);
   const std::uint64_t seed = arguments.size() > 1 ? std::stoull(arguments[1]) : 1;
-  const std::vector<Bytes> seeds = seed_packages();
+  const std::vector<Bytes> seeds = native ? native_seed_packages() : seed_packages();
   PackageRunner runner;
   for (std::size_t i = 0; i < seeds.size(); ++i) {
     if (runner.run(seeds[i]) == Outcome::Ran) continue;

@@ -71,8 +71,9 @@ runtime::Package runnable_example() {
   return package;
 }
 
-// The packages with native code, which a device prefers, in each module.
-std::vector<runtime::Package> with_native_code(std::vector<runtime::Package> packages) {
+// Packages with native code in each module, before the code that the interpreter runs.
+std::vector<runtime::Package> native_packages() {
+  std::vector<runtime::Package> packages = {compiled(kLoop), runnable_example()};
   const std::string object = NativeObjectFile("1 avx2,fma").bytes();
   for (runtime::Package& package : packages) {
     for (runtime::PackageVariant& variant : package.variants) {
@@ -83,15 +84,7 @@ std::vector<runtime::Package> with_native_code(std::vector<runtime::Package> pac
   return packages;
 }
 
-}  // namespace
-
-std::vector<Bytes> seed_packages() {
-  const std::vector<std::vector<runtime::Package>> files = {
-      {runnable_example()},
-      {runtime::symbolic_package()},
-      {compiled(kTexture)},
-      with_native_code({compiled(kLoop), runnable_example()}),
-      {compiled(kLoop), runnable_example(), runtime::symbolic_package()}};
+std::vector<Bytes> written(const std::vector<std::vector<runtime::Package>>& files) {
   std::vector<Bytes> seeds;
   for (const std::vector<runtime::Package>& packages : files) {
     auto bytes = runtime::package_bytes(packages);
@@ -100,5 +93,17 @@ std::vector<Bytes> seed_packages() {
   }
   return seeds;
 }
+
+}  // namespace
+
+std::vector<Bytes> seed_packages() {
+  return written({{runnable_example()},
+                  {runtime::symbolic_package()},
+                  {compiled(kTexture)},
+                  native_packages(),
+                  {compiled(kLoop), runnable_example(), runtime::symbolic_package()}});
+}
+
+std::vector<Bytes> native_seed_packages() { return written({native_packages()}); }
 
 }  // namespace texloom::fuzz

@@ -13,4 +13,7 @@ using Bytes = std::vector<std::byte>;
 // the same files.
 std::vector<Bytes> seed_packages();
 
+// The file among them whose packages have native code, which a device prefers.
+std::vector<Bytes> native_seed_packages();
+
 }  // namespace texloom::fuzz

@@ -10,8 +10,9 @@ PROGRAM = Path(__file__).parents[3] / "build/tests/fuzz/package/mutate_packages"
 
 
 @pytest.mark.nightly
-def test_damaged_packages_are_refused_or_run():
-    command = [PROGRAM, "10000", "7"]
+@pytest.mark.parametrize("seeds", [[], ["native"]], ids=["all", "with native code"])
+def test_damaged_packages_are_refused_or_run(seeds):
+    command = [PROGRAM, "10000", "7", *seeds]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     refused, ran = (
