@@ -32,7 +32,8 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& ma
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine);
 
-// The bytes of an object file. Throws std::runtime_error if LLVM cannot write one.
+// The bytes of an object file. Throws std::runtime_error if LLVM cannot write one. Long blocks are
+// scheduled once only: the machine's level of optimization is lowered for them.
 std::string object_of(llvm::Module& module, llvm::TargetMachine& machine);
 
 // Gives the module its note (support/processor/native_code.h).
