@@ -187,6 +187,7 @@ INTERNAL = (
     "texloom.ops.coordinates",
     "texloom.ops.extrema",
     "texloom.ops.contraction",
+    "texloom.ops.divisors",
     "texloom.ops.precision",
     "texloom.ops.raveling",
     "texloom.ops.threads",

@@ -8,6 +8,7 @@ from ... import te
 from ..._core import Tensor
 from ...extents import is_at_most, product, shape_of
 from ..contraction import PADDED, Contraction, whole_columns
+from .stages import readers_of
 
 
 def contraction_kernels(
@@ -20,10 +21,7 @@ def contraction_kernels(
     element-wise stages that starts at the sums, in which each stage is the only reader of the stage
     before. The chain ends before a stage that another kernel writes.
     """
-    readers: dict[te.Operation, list[Tensor]] = {}
-    for stage in stages:
-        for op in {each.op for each in stage.op.input_tensors}:
-            readers.setdefault(op, []).append(stage)
+    readers = readers_of(stages)
     last = {each.op for each in outputs}
     made: dict[Tensor, Tensor] = {}
     for sums in stages:

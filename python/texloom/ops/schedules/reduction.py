@@ -14,8 +14,8 @@ from math import prod
 from ... import _core, te
 from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
+from ..divisors import nearest_divisor
 from .processor.registers import Registers
-from .processor.row_major import divisor
 
 LANES = 64
 """The number of partial or consecutive results that a thread computes in an inner loop.
@@ -188,7 +188,7 @@ def bind_some(stage: Stage, axes: Sequence[IterVar], terms: int, target: TargetV
     results = _extent(axes)
     block = thread = stage.fuse(*axes)
     if target.kind == "llvm" and terms < TERMS:
-        block, thread = stage.split(thread, divisor(results, -(-TERMS // terms)))
+        block, thread = stage.split(thread, nearest_divisor(results, -(-TERMS // terms)))
     stage.bind(block, te.thread_axis("blockIdx.x"))
     return thread
 

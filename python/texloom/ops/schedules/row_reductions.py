@@ -25,6 +25,7 @@ from .reduction import (
     may_be_divided,
     parts_of,
 )
+from .stages import readers_of
 
 MOST_KEPT = 4096
 """The most elements of a row that a thread stores: more would not stay in the nearest cache."""
@@ -79,9 +80,12 @@ class Rows:
         if len(terms) > 1 or not all(map(are_neighbors, reductions)):
             return None
         is_shared = any(parts_of(each, True, target) > 1 for each in reductions)
-        is_native = target.kind == "llvm"
-        kept = [each for each in stages if is_native and _is_kept(each, root, axes, stages)]
-        return None if is_shared else cls(root, reductions, axes, kept)
+        if is_shared:
+            return None
+        readers = readers_of(stages) if target.kind == "llvm" else {}
+        several = [each for each in stages if len(readers.get(each.op, [])) > 1]
+        kept = [each for each in several if _is_worth_storing(each, root, axes)]
+        return cls(root, reductions, axes, kept)
 
     def schedule(self, s: Schedule, target: TargetValue) -> IterVar:
         """Schedule everything; return the innermost axis of threads."""
@@ -109,14 +113,13 @@ def _is_plain(stage: Tensor) -> bool:
     return isinstance(stage.op, te.ComputeOp) and stage.op.num_outputs == 1
 
 
-def _is_kept(stage: Tensor, root: Tensor, axes: int, stages: Sequence[Tensor]) -> bool:
-    """Whether a stage is a row of functions such as ``exp`` that several stages read."""
+def _is_worth_storing(stage: Tensor, root: Tensor, axes: int) -> bool:
+    """Whether a stage is a row of functions such as ``exp``, which fits in the nearest cache."""
     if stage is root or stage.op.reduce_axis or shape_of(stage) != shape_of(root):
         return False
     if not are_known(stage.shape) or product(stage.shape[axes:]) > MOST_KEPT:
         return False
-    readers = sum(stage.op in {read.op for read in each.op.input_tensors} for each in stages)
-    return readers > 1 and stage.op.body[0]._class == "Call"
+    return stage.op.body[0]._class == "Call"
 
 
 def _leading_axes(tensor: Tensor) -> int:

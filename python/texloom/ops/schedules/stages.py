@@ -30,4 +30,13 @@ def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
     return list(found.values())
 
 
-__all__ = ["stages_of"]
+def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
+    """Return the stages that read each operation, each once; operations without any are missing."""
+    readers: dict[te.Operation, list[Tensor]] = {}
+    for stage in stages:
+        for op in {each.op for each in stage.op.input_tensors}:
+            readers.setdefault(op, []).append(stage)
+    return readers
+
+
+__all__ = ["readers_of", "stages_of"]

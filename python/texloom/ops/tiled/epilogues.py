@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ... import _core, te
 from ..._core import Tensor
 from ...extents import plain
+from ..schedules.stages import readers_of
 from .computations import UNPACKED
 
 
@@ -97,10 +98,7 @@ def epilogues_of(
     outputs : sequence of Tensor
         Those that the caller reads.
     """
-    readers: dict[te.Operation, list[Tensor]] = {}
-    for each in stages:
-        for op in {source.op for source in each.op.input_tensors}:
-            readers.setdefault(op, []).append(each)
+    readers = readers_of(stages)
     found: list[Epilogue] = []
     taken: set[te.Operation] = set()
     wanted = {each.op for each in outputs}

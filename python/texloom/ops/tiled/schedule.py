@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -10,7 +10,9 @@ from ... import _core, te
 from ..._core import Schedule, TargetValue, Tensor
 from ...extents import Extent, plain
 from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
+from ..divisors import largest_divisor
 from ..schedules import schedule_default
+from ..schedules.processor.panels import LEFT_BYTES
 from ..schedules.stages import stages_of
 from .computations import PACKED, PRODUCT
 from .epilogues import Epilogue, epilogues_of
@@ -27,10 +29,9 @@ _BYTES = {
     "uint8": 1,
 }
 
-# What a block of a product may keep in the caches of its core, in bytes: a panel of the right side
-# in the first level beside one of the left side, and panels of the left side in the second level.
+# What a panel of the right side may have in the first level of the cache, in bytes, beside one of
+# the left side. Blocks keep panels of the left side in the second level.
 _PANEL_BYTES = 16 << 10
-_LEFT_BYTES = 352 << 10
 # The sums of a block are read again for each panel of steps. Sums that are unpacked at once are
 # local to a thread: on the stack if a panel has all steps, otherwise in memory that is allocated
 # for several blocks, of which targets allow 256 KiB.
@@ -57,15 +58,10 @@ class Blocks:
     k: int
 
 
-def _divisors(n: int) -> Iterator[int]:
-    """Return the divisors of a number, the largest first."""
-    return (each for each in range(n, 0, -1) if n % each == 0)
-
-
 def _block(extent: int, most: int) -> int:
     """Return the largest block that divides the extent, or blocks of about equal size."""
     most = max(1, min(most, extent))
-    best = next(each for each in _divisors(extent) if each <= most)
+    best = largest_divisor(extent, most) or 1
     return best if 3 * best >= most else -(-extent // -(-extent // most))
 
 
@@ -73,7 +69,7 @@ def _steps(extent: int, most: int) -> int:
     """Return the steps of a call, which divide the extent; all if they are few, or it is prime."""
     if extent <= 2 * most:
         return extent
-    best = next(each for each in _divisors(extent) if each <= max(1, most))
+    best = largest_divisor(extent, most) or 1
     return best if 3 * best >= most else extent
 
 
@@ -101,7 +97,7 @@ def blocks_of(
     steps = _steps(k1, _PANEL_BYTES // (tile.n0 * tile.k0 * item))
     sums_bytes = _STACK_BYTES if is_local and steps == k1 else _SUMS_BYTES
     of_tile = tile.m0 * tile.n0 * (8 if item == 8 else 4)
-    m = _block(m1, min(_LEFT_BYTES // (steps * tile.m0 * tile.k0 * item), sums_bytes // of_tile))
+    m = _block(m1, min(LEFT_BYTES // (steps * tile.m0 * tile.k0 * item), sums_bytes // of_tile))
     n = _block(n1, max(1, sums_bytes // (m * of_tile)))
     while n > 1 and batch * -(-m1 // m) * -(-n1 // n) < _BLOCKS:
         n = _block(n1, n // 2)

@@ -5,6 +5,8 @@ A panel has some consecutive columns, which are channels of a convolution.
 
 from __future__ import annotations
 
+from ...divisors import largest_divisor
+
 PANEL_BYTES = 24 << 10
 """What a panel has in the first level of the cache while the tiles of a block read it."""
 
@@ -22,7 +24,7 @@ def part_of(steps: int, most: int) -> int | None:
     """
     if steps <= most * 3 // 2:
         return None
-    return next((n for n in range(most, most // 3, -1) if steps % n == 0), None)
+    return largest_divisor(steps, most, most // 3)
 
 
 def block_of(tiles: int, most: int) -> int:
@@ -30,8 +32,7 @@ def block_of(tiles: int, most: int) -> int:
 
     All tiles, if they are at most `most`, or if no divisor comes near to `most`.
     """
-    divisors = (n for n in range(min(most, tiles), most // 4, -1) if tiles % n == 0)
-    return next(divisors, tiles)
+    return largest_divisor(tiles, most, most // 4) or tiles
 
 
 __all__ = ["LEFT_BYTES", "PANEL_BYTES", "SUMS_BYTES", "block_of", "part_of"]

@@ -15,6 +15,7 @@ from math import prod
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
 from ....extents import are_known, shape_of
+from ...divisors import nearest_divisor
 from .reads import Read, reads_of
 
 BLOCK = 2048
@@ -110,7 +111,7 @@ def _bind_tiles(
     *others, last = axes
     across = others.pop(loops.across)
     column, lane = stage.split(last, loops.lanes)
-    tile = divisor(shape[loops.across], TILE)
+    tile = nearest_divisor(shape[loops.across], TILE)
     row, inner = stage.split(across, tile)
     outer = [*others, row, column]
     stage.reorder(*outer, inner, lane)
@@ -128,18 +129,10 @@ def _bind_blocks(
     while place > 0 and inner * extents[place] < least:
         inner *= extents[place]
         place -= 1
-    outer, _ = stage.split(axes[place], divisor(extents[place], -(-least // inner)))
+    outer, _ = stage.split(axes[place], nearest_divisor(extents[place], -(-least // inner)))
     block = stage.fuse(*axes[:place], outer)
     stage.bind(block, te.thread_axis("blockIdx.x"))
     return block
 
 
-def divisor(extent: int, wanted: int) -> int:
-    """Return a factor of about `wanted` that divides `extent`, or `wanted` if there is none."""
-    if extent <= wanted:
-        return extent
-    near = [n for n in range(-(-wanted // 2), 2 * wanted + 1) if extent % n == 0]
-    return min(near, key=lambda n: abs(n - wanted), default=wanted)
-
-
-__all__ = ["ElementLoops", "divisor", "schedule_elements"]
+__all__ = ["ElementLoops", "schedule_elements"]
