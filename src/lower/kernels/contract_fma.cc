@@ -1,8 +1,6 @@
 #include "lower/kernels/contract_fma.h"
 
-#include <string>
-#include <string_view>
-
+#include "ir/target/fused_products.h"
 #include "ir/visit.h"
 
 namespace texloom::lower {
@@ -35,28 +33,12 @@ Expr contracted(const Binary& n, const Expr& self) {
   return self;
 }
 
-// Whether the processor is known to have an instruction for fused products. Without one, a fused
-// product takes some twenty operations, while a product and a sum take two.
-bool has_fused_products(const ir::Machine& machine) {
-  if (machine.features.find("-fma") != std::string::npos) return false;
-  if (machine.features.find("+fma") != std::string::npos) return true;
-#if defined(__aarch64__)
-  constexpr bool kHere = true;
-#else
-  constexpr bool kHere = false;
-#endif
-  const bool has_all = machine.triple.empty() ? kHere : machine.triple.starts_with("aarch64");
-  // Nearly all processors that have names of their own have the instruction.
-  const std::string_view cpu = machine.cpu;
-  return has_all || !(cpu.empty() || cpu == "x86-64" || cpu == "x86-64-v2");
-}
-
 }  // namespace
 
 void contract_fma(Lowering& lowering) {
   const ir::Target& target = lowering.target;
   if (!target.math.contract) return;
-  if (target.kind == ir::TargetKind::Llvm && !has_fused_products(target.machine)) return;
+  if (target.kind == ir::TargetKind::Llvm && !ir::has_fused_products(target.machine)) return;
   for (ir::Kernel& kernel : lowering.program.kernels) kernel.body = contract_products(kernel.body);
 }
 
