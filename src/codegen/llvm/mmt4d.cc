@@ -33,8 +33,6 @@ bool can_run(const MachineDescription& machine, const MachineGroup& group) {
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(','), rest.size());
     const std::string_view feature = rest.substr(0, end);
-    // Linux keeps the tile registers from a process until it asks for them, which nobody does yet.
-    if (feature == "amx-tile") return false;
     if (std::ranges::find(machine.features, feature) == machine.features.end()) return false;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }

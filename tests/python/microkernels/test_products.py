@@ -15,7 +15,7 @@ from native_code import CALL, disassembled, needs_objdump
 import texloom
 from texloom import te, tir
 from texloom.ops import tiled
-from texloom.target import Mmt4dTile, mmt4d_tile, mmt4d_tiles
+from texloom.target import Mmt4dTile, mmt4d_tile
 from texloom_bench import cpu
 
 NATIVE = "llvm -mcpu=native"
@@ -214,10 +214,18 @@ def test_the_tile_that_a_target_prefers(target, types, rows, kernel):
 
 
 @needs_llvm
-def test_tile_registers_need_permission():
-    """No system lets a process use AMX unasked, so that those micro-kernels are not chosen."""
+def test_code_needs_tile_registers_only_if_it_uses_them():
+    """The system gives a process the registers of AMX when it asks for them, or refuses."""
     target = "llvm -mtriple=x86_64-linux-gnu -mcpu=sapphirerapids"
-    assert not [tile for tile in mmt4d_tiles("int8", target=target) if "amx" in tile.kernel]
+    tile = mmt4d_tile("int8", target=target)
+    assert tile.kernel == "mmt4d_16x64x4_i8i8i32_x86_64_amx"
+    a, b, c = packed_product(2, 2, 8, tile, "int8")
+    product = texloom.build(tiled.schedule_mmt4d(c, target), [a, b, c], target)
+    assert b"amx-int8" in product.kernels[0].binary
+    float_tile = mmt4d_tile("float32", target=target)
+    a, b, c = packed_product(2, 2, 8, float_tile)
+    product = texloom.build(tiled.schedule_mmt4d(c, target), [a, b, c], target)
+    assert b"avx512f" in product.kernels[0].binary and b"amx" not in product.kernels[0].binary
 
 
 def test_types_without_micro_kernels():

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "support/processor/detect.h"
 #include "support/processor/native_code.h"
 #include "support/processor/processor.h"
 
@@ -192,6 +193,15 @@ void check_code(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info,
   }
 }
 
+// Whether the code uses the tile registers of AMX, which the system gives to a process that asks
+// for them. LLVM uses them where the code says so, so all other code can do without.
+bool uses_tile_registers(const llvm::Module& module) {
+  return std::ranges::any_of(module, [](const llvm::Function& each) {
+    const llvm::StringRef name = each.getName();
+    return name == "llvm.x86.ldtilecfg" || name.starts_with("llvm.x86.tileload");
+  });
+}
+
 // Leaves out the sets of instructions that nothing could check for where the code is loaded.
 std::string without_unchecked(const llvm::Target& target, const llvm::Triple& triple,
                               llvm::StringRef cpu, std::string features) {
@@ -238,10 +248,12 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& ma
 void add_note(llvm::Module& module, const llvm::TargetMachine& machine) {
   std::string text(kNativeAbi);
   char before = ' ';
+  const bool has_tiles = uses_tile_registers(module);
   for (const std::string& name :
        needed_by(machine.getTarget(), machine.getTargetTriple(), machine.getTargetCPU(),
                  machine.getTargetFeatureString())) {
     if (!is_checked(machine.getTargetTriple(), name)) continue;
+    if (!has_tiles && texloom_is_tile_feature(name.data(), name.size()) != 0) continue;
     text += before + name;
     before = ',';
   }
