@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "codegen/llvm/mmt4d.h"
 #include "codegen/llvm/plugin_api.h"
@@ -49,9 +49,11 @@ bool find(void* library, const char* name, Function*& function) {
 Plugin load_plugin() {
   constexpr std::string_view kName = "texloom_llvm.so";
   Plugin plugin;
-  const char* named = std::getenv("TEXLOOM_LLVM_PLUGIN");
-  const std::array paths = {named == nullptr ? std::string() : std::string(named),
-                            own_folder() + std::string(kName), std::string(TEXLOOM_LLVM_PLUGIN)};
+  const char* named = std::getenv("TEXLOOM_LLVM_PLUGIN");  // no other is taken instead
+  const std::vector<std::string> paths =
+      named != nullptr
+          ? std::vector{std::string(named)}
+          : std::vector{own_folder() + std::string(kName), std::string(TEXLOOM_LLVM_PLUGIN)};
   void* library = nullptr;
   for (const std::string& path : paths) {
     if (path.empty()) continue;
@@ -74,7 +76,7 @@ Plugin load_plugin() {
       !find(library, "texloom_llvm_describe", plugin.describe) ||
       !find(library, "texloom_llvm_free", plugin.free)) {
     plugin.compile = nullptr;
-    plugin.problem = "it is of another version";
+    plugin.problem = fmt::format("{} is of another version of Texloom", plugin.path);
   }
   return plugin;
 }
