@@ -7,12 +7,14 @@
 #include <utility>
 
 #include "runtime/plan/host_parts.h"
+#include "support/check.h"
 
 namespace texloom::graph {
 namespace {
 
 // How often work changes between device and host before each node, at least.
 std::vector<std::uint32_t> phases_of(const Graph& graph, const std::vector<bool>& on_host) {
+  TL_CHECK(on_host.size() == graph.nodes.size());
   std::vector<std::optional<std::size_t>> writer(graph.tensors.size());
   std::vector<std::uint32_t> phases;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -136,6 +138,7 @@ Graph graph_of(const Graph& graph, const HostPart& part, std::string name) {
 Graph with_calls(const Graph& graph, const std::vector<bool>& on_host,
                  std::span<const std::vector<std::byte>> payloads, const std::string& target) {
   const std::vector<HostPart> parts = host_parts(graph, on_host);
+  TL_CHECK(payloads.size() == parts.size());
   const std::vector<std::uint32_t> phases = phases_of(graph, on_host);
   std::vector<std::size_t> order(graph.nodes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
