@@ -28,6 +28,15 @@ def test_case_in_textures(name):
     assert outcome in ("passed", "refused", "contested"), why
 
 
+_ON_PROCESSORS = sorted(_CASES)[13 :: _EVERY // 3]
+
+
+@pytest.mark.parametrize("name", most_at_night(_ON_PROCESSORS, len(_ON_PROCESSORS) // 3))
+def test_case_for_the_default_target(name, default_target):
+    outcome, why = onnx_backend.run_case(_CASES[name], "buffer", "host:0", default_target)
+    assert outcome in ("passed", "refused", "contested"), why
+
+
 def _model():
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
