@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <new>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -107,18 +108,27 @@ std::string text_of(const char* bytes, size_t count) {
   return bytes == nullptr ? std::string() : std::string(bytes, count);
 }
 
-// The listing of a result, which is freed. Fails if it has an error.
-std::string taken(texloom_llvm_result& made, const ir::Target& target) {
-  const std::string listing = text_of(made.listing, made.listing_bytes);
-  const std::string error = text_of(made.error, made.error_bytes);
-  const std::string help = text_of(made.help, made.help_bytes);
-  const bool failed = made.error != nullptr;
-  plugin().free(&made);
-  if (failed) {
-    fail({}, Code::UnknownTarget, help.empty() ? "build for another target, as \"llvm\"" : help,
-         "LLVM cannot compile for the target '{}': {}", to_string(target), error);
-  }
-  return listing;
+struct Made {
+  std::string object, listing;
+};
+
+// What the plug-in made; its result is freed. Fails with `code`, naming `what`, if a user can mend
+// the error.
+Made taken(texloom_llvm_result& result, Code code, const std::string& what) {
+  Made made{text_of(result.object, result.object_bytes),
+            text_of(result.listing, result.listing_bytes)};
+  const std::string error = text_of(result.error, result.error_bytes);
+  const std::string help = text_of(result.help, result.help_bytes);
+  const bool failed = result.error != nullptr, is_bug = result.help == nullptr;
+  plugin().free(&result);
+  if (failed && is_bug) check_failed(__FILE__, __LINE__, "LLVM's plug-in", error);
+  if (failed) fail({}, code, help, "{}: {}", what, error);
+  if (made.object.empty() && made.listing.empty()) throw std::bad_alloc();
+  return made;
+}
+
+std::string cannot_compile(const ir::Target& target) {
+  return fmt::format("LLVM cannot compile for the target '{}'", to_string(target));
 }
 
 // The program without its plan and memory. Objects are linked together, so functions of kernels
@@ -155,24 +165,21 @@ std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& tar
     code.entries.push_back({i, kernels.kernels[i].name});
   const std::string text = ir::to_string(kernels, {.locations = true});
   const texloom_llvm_machine machine = machine_of(target);
-  texloom_llvm_result made = {};
-  plugin().compile(text.data(), text.size(), &machine, &made);
-  code.bytes = text_of(made.object, made.object_bytes);
-  code.text = taken(made, target);
+  texloom_llvm_result result = {};
+  plugin().compile(text.data(), text.size(), &machine, &result);
+  Made made = taken(result, Code::UnknownTarget, cannot_compile(target));
+  code.bytes = std::move(made.object);
+  code.text = std::move(made.listing);
   return {std::move(code)};
 }
 
 std::string link(std::span<const std::string_view> objects, Linked kind) {
   std::vector<texloom_llvm_object> given;
   for (const std::string_view each : objects) given.push_back({each.data(), each.size()});
-  texloom_llvm_result made = {};
+  texloom_llvm_result result = {};
   plugin().link(given.data(), given.size(),
-                kind == Linked::Shared ? TEXLOOM_LLVM_SHARED : TEXLOOM_LLVM_RELOCATABLE, &made);
-  std::string linked = text_of(made.object, made.object_bytes);
-  const std::string error = text_of(made.error, made.error_bytes);
-  plugin().free(&made);
-  TL_CHECK(!linked.empty(), error);
-  return linked;
+                kind == Linked::Shared ? TEXLOOM_LLVM_SHARED : TEXLOOM_LLVM_RELOCATABLE, &result);
+  return taken(result, Code::FileError, "cannot link native code").object;
 }
 
 PluginState plugin_state() {
@@ -182,9 +189,9 @@ PluginState plugin_state() {
 
 MachineDescription describe_machine(const ir::Target& target) {
   const texloom_llvm_machine machine = machine_of(target);
-  texloom_llvm_result made = {};
-  plugin().describe(&machine, &made);
-  std::istringstream words(taken(made, target));
+  texloom_llvm_result result = {};
+  plugin().describe(&machine, &result);
+  std::istringstream words(taken(result, Code::UnknownTarget, cannot_compile(target)).listing);
   MachineDescription description;
   words >> description.architecture;
   for (std::string feature; words >> feature;) description.features.push_back(std::move(feature));

@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 /* The version of this interface: the result of texloom_llvm_version(). */
-#define TEXLOOM_LLVM_VERSION 4
+#define TEXLOOM_LLVM_VERSION 5
 
-/* What a function made. texloom_llvm_free() frees the texts. */
+/* What a function made. texloom_llvm_free() frees the texts. Without an object, a listing and an
+ * error, there was no memory. */
 typedef struct texloom_llvm_result {
   char* object; /* the bytes of an object; null after an error */
   size_t object_bytes;
@@ -21,7 +22,7 @@ typedef struct texloom_llvm_result {
   size_t listing_bytes;
   char* error; /* null, or a message; the rest is then null */
   size_t error_bytes;
-  char* help; /* null, or what the user can do about the error */
+  char* help; /* what the user can do about the error; null if it is a bug in Texloom */
   size_t help_bytes;
 } texloom_llvm_result;
 

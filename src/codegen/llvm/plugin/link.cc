@@ -17,12 +17,14 @@ namespace texloom::codegen::native {
 
 namespace {
 
+constexpr const char* kHelp = "make room there, or name another folder in TMPDIR";
+
 // A folder that is removed with its files.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
     if (const std::error_code error = llvm::sys::fs::createUniqueDirectory("texloom", path_))
-      throw std::runtime_error("cannot create a temporary folder: " + error.message());
+      throw Refusal("cannot create a temporary folder: " + error.message(), kHelp);
   }
   ~TemporaryFolder() { llvm::sys::fs::remove_directories(path_); }
   TemporaryFolder(const TemporaryFolder&) = delete;
@@ -46,7 +48,7 @@ void write(const std::string& path, std::string_view bytes) {
     stream.close();
     error = stream.error();
   }
-  if (error) throw std::runtime_error("cannot write " + path + ": " + error.message());
+  if (error) throw Refusal("cannot write " + path + ": " + error.message(), kHelp);
 }
 
 }  // namespace

@@ -301,7 +301,7 @@ std::string object_of(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile))
-    throw std::runtime_error("LLVM writes no objects for this processor");
+    throw Refusal("LLVM writes no objects for this processor", "name another by -mcpu=");
   passes.run(module);
   return {bytes.begin(), bytes.end()};
 }

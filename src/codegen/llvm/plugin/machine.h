@@ -15,7 +15,8 @@
 
 namespace texloom::codegen::native {
 
-// What is wrong with a machine that a user named, and what to do about it.
+// What a user can mend, and how: a machine that LLVM does not know, a full disk. Any other
+// exception is a bug in Texloom.
 class Refusal : public std::runtime_error {
  public:
   Refusal(const std::string& message, std::string help)
@@ -32,15 +33,15 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& ma
 
 void optimize(llvm::Module& module, llvm::TargetMachine& machine);
 
-// The bytes of an object file. Throws std::runtime_error if LLVM cannot write one. Long blocks are
-// scheduled once only: the machine's level of optimization is lowered for them.
+// The bytes of an object file. Throws Refusal if LLVM writes none for the processor. Long blocks
+// are scheduled once only: the machine's level of optimization is lowered for them.
 std::string object_of(llvm::Module& module, llvm::TargetMachine& machine);
 
 // Gives the module its note (support/processor/native_code.h).
 void add_note(llvm::Module& module, const llvm::TargetMachine& machine);
 
-// The bytes of one object with the functions of object files. Throws std::runtime_error with the
-// linker's messages. Calls run one after another.
+// The bytes of one object with the functions of object files. Throws Refusal if there is no room
+// for temporary files. Calls run one after another.
 std::string linked(std::span<const std::string_view> objects, texloom_llvm_linked kind);
 
 }  // namespace texloom::codegen::native

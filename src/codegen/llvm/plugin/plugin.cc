@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -86,21 +87,21 @@ void describe(const texloom_llvm_machine& machine, texloom_llvm_result& result) 
 template <class Function>
 void run(const Function& function, texloom_llvm_result& result) {
   result = {};
-  const auto fail = [&](const char* message, const std::string& help) {
-    texloom_llvm_free(&result);
-    try {
-      give(help, result.help, result.help_bytes);
-      give(message, result.error, result.error_bytes);
-    } catch (const std::bad_alloc&) {
-      result.error = static_cast<char*>(std::malloc(1));
-    }
-  };
   try {
-    function();
-  } catch (const Refusal& refusal) {
-    fail(refusal.what(), refusal.help());
-  } catch (const std::exception& error) {
-    fail(error.what(), "");
+    try {
+      function();
+    } catch (const Refusal& refusal) {
+      texloom_llvm_free(&result);
+      give(refusal.help(), result.help, result.help_bytes);
+      give(refusal.what(), result.error, result.error_bytes);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception& error) {
+      texloom_llvm_free(&result);
+      give(error.what(), result.error, result.error_bytes);
+    }
+  } catch (const std::bad_alloc&) {
+    texloom_llvm_free(&result);
   }
 }
 
