@@ -27,6 +27,7 @@
 #include "lower/schedule/check_schedule.h"
 #include "lower/schedule/check_symbols.h"
 #include "lower/schedule/inline_stages.h"
+#include "lower/schedule/keep_in_blocks.h"
 #include "lower/schedule/vectorize_texels.h"
 
 namespace texloom::lower {
@@ -57,6 +58,8 @@ constexpr std::array kPrepareSchedule = {
          "substitute the expressions of inlined stages into their readers"},
     Pass{"prepare_schedule.vectorize_texels", vectorize_texels, Te, Te,
          "split and vectorize the lane axis of stages in textures"},
+    Pass{"prepare_schedule.keep_in_blocks", keep_in_blocks, Te, Te,
+         "keep what schedules for processors compute inside of loops in the memory of a block"},
 };
 
 constexpr std::array kBuildLoops = {

@@ -18,12 +18,15 @@ using namespace ir;  // the whole file works on IR types
 
 namespace {
 
-// Enqueues a run directly if all arguments are given and no array is a NumPy array.
+// Enqueues a run directly if all arguments are given and no array is one of NumPy or of cpu(0).
 py::object call(PyFunction& f, const py::args& args, const py::kwargs& named) {
   if (!named.empty()) {
     f.signature.refuse_keyword(py::str(named.begin()->first).cast<std::string>(), user_location());
   }
-  if (args.size() != f.signature.count() || std::any_of(args.begin(), args.end(), is_numpy_array)) {
+  const auto is_in_memory = [](const py::handle& each) {
+    return is_numpy_array(each) || is_host_array(each);
+  };
+  if (args.size() != f.signature.count() || std::any_of(args.begin(), args.end(), is_in_memory)) {
     return call_with_numpy(f, args);
   }
   enqueue(f, 1, args);

@@ -21,8 +21,7 @@ std::string place_text(const Layout& layout) {
 
 [[noreturn]] void refuse_value(const py::handle& value, const BufferNode& param,
                                const Target& target, const SourceLocation& where) {
-  const auto type = py::str(py::type::of(value).attr("__name__")).cast<std::string>();
-  const std::string what = type == "HostArray"
+  const std::string what = is_host_array(value)
                                ? fmt::format("an array of {}, which runs no kernels",
                                              py::str(value.attr("device")).cast<std::string>())
                                : fmt::format("{}, not an array", kind_text(value));
@@ -40,6 +39,13 @@ bool is_array(const py::handle& value) {
   return is_numpy_array(value) && py::reinterpret_borrow<py::array>(value).ndim() > 0;
 }
 
+// The array to which the kernels' results are written: of an array of cpu(0), its NumPy array,
+// where kernels run on the processor. It lives as long as the value.
+py::handle in_memory(const py::handle& value, const Target& target) {
+  const bool runs_here = codegen::backend_of(target.kind).driver == "host";
+  return runs_here && is_host_array(value) ? py::handle(value.attr("_values")) : value;
+}
+
 std::vector<Parameter> parameters_of(const compile::CompiledModule& module) {
   std::vector<Parameter> parameters;
   for (size_t i = 0; i < module.array_layouts.size(); ++i) parameters.push_back({true, i});
@@ -51,6 +57,11 @@ std::vector<Parameter> parameters_of(const compile::CompiledModule& module) {
 }
 
 }  // namespace
+
+bool is_host_array(const py::handle& value) {
+  if (py::isinstance<PyArray>(value)) return false;  // the usual argument, of which this is quick
+  return py::str(py::type::of(value).attr("__name__")).cast<std::string>() == "HostArray";
+}
 
 CallSignature::CallSignature(const compile::CompiledModule& module)
     : module_(module), parameters_(parameters_of(module)) {}
@@ -105,7 +116,7 @@ std::vector<py::handle> CallSignature::placed(const py::args& given,
   size_t next = 0;
   for (const Parameter& parameter : parameters_) {
     const bool missing = without_outputs && is_output(parameter);
-    all.push_back(missing ? py::handle() : py::handle(given[next++]));
+    all.push_back(missing ? py::handle() : in_memory(given[next++], module_.target));
     // An array in the position of a number shows that the call passes only some outputs.
     if (without_outputs && !parameter.is_array && is_array(all.back()))
       check_count(given.size(), where);

@@ -18,6 +18,9 @@ struct Parameter {
   size_t number;  // index among the arrays, or the numbers (CompiledModule::symbol_arguments)
 };
 
+// Whether the value is an array of cpu(0), which Python's HostArray is.
+bool is_host_array(const py::handle& value);
+
 // Checks the arguments of calls. Arrays are counted without the numbers between them. The module
 // must outlive this object.
 class CallSignature {

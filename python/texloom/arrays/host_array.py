@@ -21,9 +21,9 @@ _KIND = "BadArgument"
 class HostArray:
     """An array of ``tvm.cpu(0)``, made by ``nd.array`` and ``nd.empty``.
 
-    Host arrays can be copied from and to device arrays (``nd.py`` adds ``copyto``); kernels accept
-    only arrays of their own device. Values are checked as for device arrays; ``nd.empty`` checks
-    shapes.
+    Host arrays can be copied from and to device arrays (``nd.py`` adds ``copyto``); functions for
+    the target ``"llvm"`` take them, others only arrays of their own device. Values are checked as
+    for device arrays; ``nd.empty`` checks shapes.
     """
 
     scope = "global"

@@ -16,7 +16,7 @@ from ..tvm.spellings import device_number
 class AbsentDevice:
     """A device of a kind without a driver; scripts can test whether it exists.
 
-    ``cpu()`` is the host: it stores arrays but runs no kernels.
+    ``cpu()`` is the host: it stores arrays, which functions for the target ``"llvm"`` take.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def device_index(index: int) -> int:
 
 
 def cpu(index: int = 0) -> AbsentDevice:
-    """Return the host, which stores arrays. With PoCL the host is also an OpenCL device."""
+    """Return the host, which stores arrays; functions for ``"llvm"`` take them, and write them."""
     return AbsentDevice("cpu", device_index(index))
 
 

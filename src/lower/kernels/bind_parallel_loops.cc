@@ -46,6 +46,12 @@ Stmt bound(const Stmt& s, int axes) {
   return make_thread_for(loop.var, loop.extent, tag, bound(loop.body, axes - 1), s->location);
 }
 
+// Makes all of a nest one block of a grid.
+Stmt as_one_block(const Stmt& body) {
+  const Expr block = make_var("block", kInt32);
+  return make_thread_for(block, make_const(1, kInt32), ThreadTag{true, 0}, body);
+}
+
 void refuse(const Nest& nest) {
   walk_statements(nest.body, [&](const For& loop) {
     if (loop.loop != LoopKind::Parallel) return;
@@ -65,12 +71,14 @@ void bind_parallel_loops(Lowering& lowering) {
   lowering.program.body =
       rewrite(lowering.program.body, [&](const Nest& nest, const Stmt& self) -> Stmt {
         if (!is_processor) refuse(nest);
+        const bool is_bound = schedule::has_thread_loop(nest.body);
+        const int axes = is_bound ? 0 : std::min(depth_of(nest.body), kGridAxes);
+        if (!is_bound && axes == 0 && lowering.target.kind == TargetKind::Llvm)
+          return make_nest(nest.result, as_one_block(serial(nest.body)), nest.location);
         if (!any_of(nest.body, [](const For& loop) { return loop.loop == LoopKind::Parallel; })) {
           return self;
         }
         // A schedule that binds threads states the parallelism itself.
-        const int axes =
-            schedule::has_thread_loop(nest.body) ? 0 : std::min(depth_of(nest.body), kGridAxes);
         return make_nest(nest.result, bound(nest.body, axes), nest.location);
       });
 }

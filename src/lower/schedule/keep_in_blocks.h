@@ -1,0 +1,18 @@
+// Stages that a schedule for processors computes inside of loops.
+#pragma once
+
+#include "lower/lowering.h"
+
+namespace texloom::lower {
+
+// Purpose: lets scripts for processors run that say nothing of threads: on the target llvm, a stage
+//   in global memory that is computed inside the loops of another, as cache_write(C, "global") and
+//   compute_at make it, is in the memory of its block. Each nest of such a schedule is one kernel,
+//   whose blocks run on different threads, so no two of them may write one array.
+// Requires: stage te, attached stages.
+// Ensures: stage te. Schedules that bind loops to threads, and other targets, are unchanged.
+// Order: before build_nests, which refuses global memory inside of a kernel.
+// Example: stage C.global at=(C, no) scope=global  ->  scope=shared
+void keep_in_blocks(Lowering& lowering);
+
+}  // namespace texloom::lower
