@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "codegen/llvm/mmt4d.h"
+#include "codegen/llvm/foreign_symbols.h"
 #include "codegen/llvm/plugin_api.h"
 #include "support/check.h"
 #include "support/diagnostic.h"

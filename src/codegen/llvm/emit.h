@@ -40,8 +40,8 @@ MachineDescription describe_machine(const ir::Target& target);
 std::uint64_t digest(std::initializer_list<std::string_view> texts);
 
 // Links object files, made for one target, to one object: a shared object, which the driver "host"
-// loads, or again an object file. Fails like emit() without the plug-in, and with FileError if there is no
-// room for temporary files.
+// loads, or again an object file. Fails like emit() without the plug-in, and with FileError if
+// there is no room for temporary files.
 enum class Linked { Shared, Relocatable };
 std::string link(std::span<const std::string_view> objects, Linked kind);
 

@@ -23,10 +23,4 @@ struct Mmt4dVariant {
 // (emit.h) does.
 std::vector<Mmt4dVariant> mmt4d_variants(const ir::Target& target);
 
-// Fails with NotProvided if a foreign symbol of the program is not such a variant, of the library
-// "mmt4d". Calls have the signature
-//   (pointer sums, pointer left, pointer right, int64 k1, int32 flags): int32
-// with the meaning of mmt4d_tile (microkernels/mmt4d.h); the result is 0.
-void check_symbols(const ir::Program& program, const ir::Target& target);
-
 }  // namespace texloom::codegen::native

@@ -14,8 +14,9 @@ using namespace schedule;  // the whole file also works on stages
 
 namespace {
 
-// The pragma that names the library of the functions that a stage calls.
-constexpr std::string_view kLibrary = "import_library";
+// Whether a pragma says where the functions are that a stage calls: in a library that the target
+// has, or in code of LLVM, which TVM's scripts give to import_llvm.
+bool names_library(std::string_view key) { return key == "import_library" || key == "import_llvm"; }
 
 void for_each_call(const Stage& stage, FunctionRef<void(const ForeignCall&)> see) {
   const Operation& op = *stage.op;
@@ -64,7 +65,7 @@ std::vector<Foreign> foreign_code(const Schedule& schedule) {
   }
   for (const StageId id : schedule.order()) {
     for (const Pragma& p : schedule.stage(id).pragmas) {
-      if (p.key != kLibrary) continue;
+      if (!names_library(p.key)) continue;
       for_each_call(schedule.stage(id), [&](const ForeignCall& call) { declare(found, call, p); });
     }
   }
@@ -73,7 +74,8 @@ std::vector<Foreign> foreign_code(const Schedule& schedule) {
     for_each_call(schedule.stage(id), [](const ForeignCall& n) {
       fail(n.location, Code::NotProvided,
            "define it in C, and give the text to the schedule: s[T].pragma(axis, \"import_c\", "
-           "text)",
+           "text); on the target llvm, name a file of bitcode: s[T].pragma(axis, "
+           "\"import_library\", \"functions.bc\")",
            "kernels may not call '{}': no such function is defined", n.function);
     });
   }

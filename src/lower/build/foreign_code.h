@@ -9,8 +9,8 @@
 namespace texloom::lower {
 
 // The texts of the pragmas "import_c" of all stages, without duplicates, in the order of the
-// schedule. Then the functions of the libraries that the pragmas "import_library" name, as symbols
-// whose signatures are those of the calls in the statements of the pragma's stage.
+// schedule. Then the functions of the libraries that the pragmas "import_library" and "import_llvm"
+// name, as symbols whose signatures are those of the calls in the statements of the pragma's stage.
 //
 // Fails with NotProvided if a stage makes a foreign call but there is neither, and with
 // BadForeignCall if two calls of a symbol differ in their types.

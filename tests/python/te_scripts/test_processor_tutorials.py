@@ -41,11 +41,11 @@ def product(right, rows=N):
     return A, te.compute((rows, N), lambda m, n: te.sum(A[m, k] * right(k, n), axis=k), name="C")
 
 
-def blocked(s, C):
+def blocked(s, product):
     """Tile rows, columns and steps."""
-    mo, no, mi, ni = s[C].tile(C.op.axis[0], C.op.axis[1], BLOCK, BLOCK)
-    (k,) = s[C].op.reduce_axis
-    ko, ki = s[C].split(k, factor=4)
+    mo, no, mi, ni = s[product].tile(product.op.axis[0], product.op.axis[1], BLOCK, BLOCK)
+    (k,) = s[product].op.reduce_axis
+    ko, ki = s[product].split(k, factor=4)
     return mo, no, mi, ni, ko, ki
 
 

@@ -10,6 +10,7 @@
 
 #include "codegen/llvm/plugin/arithmetic.h"
 #include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/imported_code.h"
 #include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin/types.h"
 #include "ir/evaluation.h"
@@ -165,7 +166,10 @@ class BlockEmitter {
         [&](const ir::ForeignCall& n) -> Value* {
           std::vector<Value*> arguments;
           for (const Expr& each : n.arguments) arguments.push_back(expr(each));
-          return emit_microkernel_call(builder_, n.function, arguments);
+          return is_microkernel(n.function)
+                     ? emit_microkernel_call(builder_, n.function, arguments)
+                     : emit_imported_call(builder_, n.function, value_type(n.type, context_),
+                                          arguments);
         },
         [&](const ir::Pointer& n) -> Value* {
           return place(n.buffer, n.indices.front() + make_cast(n.indices.front()->type, n.offset));

@@ -4,6 +4,7 @@
 #include <llvm/Linker/Linker.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -17,8 +18,6 @@ namespace {
 
 using llvm::Function;
 
-constexpr llvm::StringRef kPrefix = "mmt4d_";
-
 struct Row {
   llvm::StringRef name, target;
 };
@@ -29,11 +28,9 @@ constexpr Row kRows[] = {
 #include "codegen/llvm/microkernels/variants.def"
 };
 
-llvm::StringRef target_of(llvm::StringRef name) {
-  for (const Row& row : kRows) {
-    if (row.name == name) return row.target;
-  }
-  throw std::runtime_error("there is no micro-kernel '" + name.str() + "'");
+const Row* row_of(llvm::StringRef name) {
+  const auto* found = std::ranges::find(kRows, name, &Row::name);
+  return found == std::end(kRows) ? nullptr : found;
 }
 
 std::unique_ptr<llvm::Module> parsed(const Bitcode& bitcode, const llvm::Module& like) {
@@ -48,6 +45,8 @@ std::unique_ptr<llvm::Module> parsed(const Bitcode& bitcode, const llvm::Module&
 }
 
 }  // namespace
+
+bool is_microkernel(std::string_view function) { return row_of(function) != nullptr; }
 
 llvm::Value* emit_microkernel_call(llvm::IRBuilder<>& b, std::string_view name,
                                    llvm::ArrayRef<llvm::Value*> arguments) {
@@ -66,9 +65,10 @@ llvm::Value* emit_microkernel_call(llvm::IRBuilder<>& b, std::string_view name,
 void link_microkernels(llvm::Module& module) {
   std::set<std::string> names, targets;
   for (const Function& function : module) {
-    if (!function.isDeclaration() || !function.getName().starts_with(kPrefix)) continue;
+    const Row* row = row_of(function.getName());
+    if (!function.isDeclaration() || row == nullptr) continue;
     names.insert(function.getName().str());
-    targets.insert(target_of(function.getName()).str());
+    targets.insert(row->target.str());
   }
   const std::string architecture = llvm::Triple(module.getTargetTriple()).getArchName().str();
   for (const std::string& target : targets) {

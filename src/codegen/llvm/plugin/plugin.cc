@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/imported_code.h"
 #include "codegen/llvm/plugin/kernel_emitter.h"
 #include "codegen/llvm/plugin/machine.h"
 #include "codegen/llvm/plugin/math/branches.h"
@@ -49,6 +50,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   math::define_functions(module, *target);
   lines.finish();
   link_microkernels(module);
+  link_imported_code(module, program);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     function.addFnAttr("target-cpu", target->getTargetCPU());
