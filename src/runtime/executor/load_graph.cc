@@ -96,18 +96,19 @@ Result<std::size_t> choose_variant(const Package& package, const hal::DeviceInfo
   std::string lacks;
   for (std::size_t i = 0; i < package.variants.size(); ++i) {
     const PackageVariant& variant = package.variants[i];
-    std::vector<std::string> unmet = unmet_needs(variant.needs, device);
-    if (const auto kernels = unprepared_kernels(variant, device))
-      unmet.insert(unmet.begin(), *kernels);
+    // Needs name features of the devices of a driver, so they say nothing of another driver's.
+    const auto kernels = unprepared_kernels(variant, device);
+    const std::vector<std::string> unmet =
+        kernels ? std::vector{*kernels} : unmet_needs(variant.needs, device);
     if (unmet.empty()) return i;
     lacks +=
         fmt::format("\n  the variant for \"{}\" needs {}", variant.target, fmt::join(unmet, ", "));
   }
   return make_error(
       StatusCode::Unimplemented,
-      "package \"{}\" has no variant that {} can run:{}; help: add a variant for this "
-      "device to the package, or choose another device",
-      package.name, device.name, lacks.empty() ? " it has none at all" : lacks);
+      "package \"{}\" has no variant that {} can run:{}; help: compile it for this device, too "
+      "(target=\"{}:0\", or the device's number), or choose another device",
+      package.name, device.name, lacks.empty() ? " it has none at all" : lacks, device.driver);
 }
 
 std::vector<std::string> shadowed_variants(const Package& package) {

@@ -371,7 +371,8 @@ TEST(Variants, TheFirstThatTheDeviceCanRunIsChosen) {
       "  the variant for \"first\" needs images of up to 101 x 0 texels (it allows 100 x 50), "
       "float64\n"
       "  the variant for \"second\" needs images of up to 100 x 51 texels (it allows 100 x "
-      "50); help: add a variant for this device to the package, or choose another device");
+      "50); help: compile it for this device, too (target=\"null:0\", or the device's number), "
+      "or choose another device");
 }
 
 // A variant is skipped if the driver accepts none of the formats of a kernel.
@@ -389,7 +390,8 @@ TEST(Variants, HaveKernelsThatTheDriverPrepares) {
   Package package;
   package.name = "net";
   package.variants = {
-      in_format("metal", {{.format = KernelFormat::Msl}, {.format = KernelFormat::Ir}}),
+      in_format("metal", {{.format = KernelFormat::Msl}, {.format = KernelFormat::Ir}},
+                {{"float16_storage", 1}}),
       in_format("wide", {{.format = KernelFormat::Spirv}}, {{"float16_storage", 1}}),
       in_format("spirv", {{.format = KernelFormat::Spirv}}, {{"subgroups", 1}})};
   EXPECT_EQ(*choose_variant(package, device), 2U);
@@ -399,7 +401,8 @@ TEST(Variants, HaveKernelsThatTheDriverPrepares) {
             "package \"net\" has no variant that vulkan can run:\n"
             "  the variant for \"metal\" needs a driver of MSL, IR (it takes SPIR-V)\n"
             "  the variant for \"wide\" needs float16_storage; "
-            "help: add a variant for this device to the package, or choose another device");
+            "help: compile it for this device, too (target=\"null:0\", or the device's number), "
+            "or choose another device");
 }
 
 // A variant is never chosen if an earlier one needs the same or less.
