@@ -214,6 +214,7 @@ INTERNAL = (
     "texloom.te.layouts",
     "texloom.te.not_provided",
     "texloom.te.operation",
+    "texloom.te.prefetch",
     "texloom.te.read_graph",
     "texloom.te.recurrence",
     "texloom.te.specialized_condition",

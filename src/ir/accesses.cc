@@ -21,6 +21,9 @@ void see_node(const Pointer& n, SeeAccess see) {
 void see_node(const Store& n, SeeAccess see) {
   see({n.buffer, Access::Write, n.indices, n.value->type, n.location});
 }
+void see_node(const Prefetch& n, SeeAccess see) {
+  see({n.buffer, Access::Read, n.indices, n.buffer->type, n.location});
+}
 void see_node(const TextureStore& n, SeeAccess see) {
   const std::array texel{n.x, n.y};
   see({n.texture, Access::Write, texel, n.value->type, n.location});

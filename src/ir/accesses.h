@@ -10,7 +10,7 @@
 
 namespace texloom::ir {
 
-// One access: a Load, Store, TextureLoad or TextureStore, or the box of a Pointer.
+// One access: a Load, Store, Prefetch, TextureLoad or TextureStore, or the box of a Pointer.
 struct BufferAccess {
   const Buffer& buffer;
   Access access;

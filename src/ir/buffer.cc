@@ -83,6 +83,19 @@ Buffer make_symbolic_texture(std::string name, Type type, const Exprs& extents, 
   return Buffer(node);
 }
 
+Buffer make_nontemporal(const BufferNode& array) {
+  TL_CHECK(!array.is_texture() && array.memory == MemoryScope::Global);
+  auto* node = new BufferNode;
+  node->name = array.name;
+  node->type = array.type;
+  node->shape = array.shape;
+  node->extents = array.extents;
+  node->layout = array.layout;
+  node->location = array.location;
+  node->nontemporal = true;
+  return Buffer(node);
+}
+
 Shape open_shape(const Exprs& extents) {
   Shape shape;
   for (const Expr& extent : extents) {

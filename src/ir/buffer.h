@@ -38,6 +38,9 @@ struct BufferNode : RefCounted {
   // is empty; the layout of such a texture is open (layout/layout.h).
   Exprs extents;
   MemoryScope memory = MemoryScope::Global;
+  // Vectors that are stored to this array in global memory do not stay in the caches of a
+  // processor.
+  bool nontemporal = false;
   Layout layout;         // fixed at compile time: part of a kernel's signature
   TextureOrigin origin;  // textures only
   SourceLocation location;
@@ -63,6 +66,9 @@ Buffer make_symbolic_texture(std::string name, Type type, const Exprs& extents, 
 // A texture, which is in global memory.
 Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin origin = {},
                     SourceLocation location = {});
+
+// The same array in global memory, with non-temporal stores.
+Buffer make_nontemporal(const BufferNode& array);
 
 // The extents as a shape, with kToTheEnd in place of extents that are not constant.
 Shape open_shape(const Exprs& extents);

@@ -58,6 +58,14 @@ Stmt make_evaluate(Expr call, SourceLocation location) {
   return finish(node, std::move(location), {});
 }
 
+Stmt make_prefetch(Buffer buffer, Exprs indices, SourceLocation location) {
+  TL_CHECK(!buffer->is_texture() && buffer->memory == MemoryScope::Global);
+  auto* node = new Prefetch;
+  node->buffer = std::move(buffer);
+  node->indices = std::move(indices);
+  return finish(node, std::move(location), {});
+}
+
 Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location) {
   TL_CHECK(as<Var>(var) != nullptr && loop != LoopKind::Thread);
   auto* node = new For;

@@ -52,6 +52,14 @@ struct Evaluate : StmtBase<Evaluate> {
   Expr call;  // a ForeignCall that is not pure
   auto fields() const { return field_list(call); }
 };
+// Changes no value. The indices may be outside of the buffer, so that a loop need not treat its
+// last iterations differently.
+struct Prefetch : StmtBase<Prefetch> {
+  static constexpr StmtKind kKind = StmtKind::Prefetch;
+  Buffer buffer;  // row-major, in global memory
+  Exprs indices;  // scalars: one for each axis, or one offset, as in a Load
+  auto fields() const { return field_list(buffer, indices); }
+};
 struct For : StmtBase<For> {
   static constexpr StmtKind kKind = StmtKind::For;
   Expr var;  // a Var, from 0 to extent - 1
@@ -149,6 +157,7 @@ const Node* as(const Stmt& s) {
 Stmt make_store(Buffer buffer, Exprs indices, Expr value, SourceLocation location = {});
 Stmt make_texture_store(Buffer texture, Expr x, Expr y, Expr value, SourceLocation location = {});
 Stmt make_evaluate(Expr call, SourceLocation location = {});
+Stmt make_prefetch(Buffer buffer, Exprs indices, SourceLocation location = {});
 Stmt make_for(Expr var, Expr extent, LoopKind loop, Stmt body, SourceLocation location = {});
 Stmt make_thread_for(Expr var, Expr extent, ThreadTag tag, Stmt body, SourceLocation location = {});
 Stmt make_if(Expr condition, Stmt then, SourceLocation location = {});

@@ -68,6 +68,9 @@ Stmt rebuild(const TextureStore& n, const Buffer& texture, Expr x, Expr y, Expr 
   return make_texture_store(texture, std::move(x), std::move(y), std::move(value), n.location);
 }
 Stmt rebuild(const Evaluate& n, Expr call) { return make_evaluate(std::move(call), n.location); }
+Stmt rebuild(const Prefetch& n, const Buffer& buffer, Exprs indices) {
+  return make_prefetch(buffer, std::move(indices), n.location);
+}
 Stmt rebuild(const For& n, const Expr& var, Expr extent, LoopKind loop, ThreadTag tag, Stmt body) {
   if (loop == LoopKind::Thread) {
     return make_thread_for(var, std::move(extent), tag, std::move(body), n.location);

@@ -110,6 +110,7 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
            kInt32, "g", false,
            {make_pointer(Access::ReadWrite, l.a, {l.i, l.j}, {l.n, l.n}, make_int(0))})),
        "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)\n"},
+      {make_prefetch(l.a, {l.i, l.j}), "prefetch A[i, j]\n"},
   };
 }
 

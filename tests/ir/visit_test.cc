@@ -125,7 +125,8 @@ TEST(Children, AreSeenInOrder) {
       {},
       {},
       {"z", "n", "s"},
-      {"call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)"}};
+      {"call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)"},
+      {"i", "j"}};
   const std::vector<StmtSample> stmts = stmt_samples(l);
   ASSERT_EQ(stmts.size(), expected_stmts.size());
   for (size_t i = 0; i < stmts.size(); ++i) {
@@ -187,7 +188,8 @@ TEST(MapChildren, RebuildsWithEachChild) {
       if (as<Allocate>(sample.s) != nullptr || as<Nest>(sample.s) != nullptr) continue;
       Stmt mapped = map_exprs(sample.s, map);
       // map_children does not replace variables in statement bodies.
-      const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr;
+      const bool direct = as<Store>(sample.s) != nullptr || as<TextureStore>(sample.s) != nullptr ||
+                          as<Prefetch>(sample.s) != nullptr;
       const bool head = (as<For>(sample.s) != nullptr && name == "n") ||
                         (as<If>(sample.s) != nullptr && name == "p") ||
                         (as<While>(sample.s) != nullptr && name == "p") ||
@@ -214,7 +216,8 @@ TEST(MapChildren, RebuildsStatements) {
                  "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n",
                  "shuffle s: float32 = z by n of 32\nbarrier\n",
                  "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): "
-                 "int32)\n"));
+                 "int32)\n",
+                 "prefetch A[i, j]\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");

@@ -167,7 +167,8 @@ var : IterVar
     A loop of this stage.
 pragma_type : str
     ``auto_unroll_max_step`` (a number of stores: loops inside are unrolled up to it),
-    ``unroll_explicit``, ``import_c`` (C text with the functions that ``tir.call_extern`` calls), or
+    ``unroll_explicit``, ``import_c`` (C text with the functions that ``tir.call_extern`` calls),
+    ``nontemporal`` (on processors, the stage's vectors are stored past the caches), or
     ``unroll`` and ``vectorize``, which are the directives. Other keys are kept without effect.
 pragma_value : optional
     A number, a bool or a string.

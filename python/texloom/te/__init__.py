@@ -62,6 +62,7 @@ from ..tir.reducers import comm_reducer, max, min, prod, sum
 from ..tvm import out_of_scope
 from . import (
     not_provided,  # noqa: F401 (for its effect)
+    prefetch,  # noqa: F401 (for its effect)
     schedule,
     tag,
     tensor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from .._core import IterVar, Schedule, Stage, Tensor
+from .._core import Schedule, Stage
 
 
 def _create_group(self: Schedule, outputs: Any, inputs: Any, include_inputs: bool = False) -> Stage:
@@ -37,12 +37,6 @@ def _rolling_buffer(self: Stage) -> None:
     )
 
 
-def _prefetch(self: Stage, tensor: Tensor, var: IterVar, offset: Any) -> None:
-    """Store a pragma that hints to prefetch into a cache; it has no effect."""
-    self.pragma(var, f"prefetch_{tensor.name}", offset)
-
-
 Schedule.create_group = _create_group
 Stage.env_threads = _env_threads
 Stage.rolling_buffer = _rolling_buffer
-Stage.prefetch = _prefetch

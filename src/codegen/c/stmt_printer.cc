@@ -13,6 +13,7 @@ void StmtPrinter::stmt(const Stmt& s) {
   visit(
       s, [&](const ir::Store& n) { store(n); }, [&](const ir::TextureStore& n) { store_texel(n); },
       [&](const ir::Evaluate& n) { line(exprs_.text(n.call) + ";"); },
+      [](const ir::Prefetch&) {},  // devices hide latency by other threads
       [&](const ir::For& n) {
         const UnrollHint hint = form_.loops.at(&n);
         if (hint != UnrollHint::None) line(pragma(hint));

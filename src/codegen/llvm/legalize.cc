@@ -5,6 +5,7 @@
 #include "codegen/legalize/steps.h"
 #include "codegen/llvm/hoist_guards.h"
 #include "codegen/llvm/llvm_dialect.h"
+#include "codegen/llvm/nontemporal.h"
 #include "codegen/llvm/thread_loops.h"
 #include "lower/kernels/join_guards.h"
 
@@ -32,6 +33,9 @@ constexpr std::array kSteps = {
     Shared::bind_texels,
     Shared::widen_storage,
     Shared::align_accesses,
+    Pass{"legalize.check_nontemporal_stores",
+         in_each_kernel<[](ir::Kernel& k, const ir::Target&) { check_nontemporal_stores(k); }>,
+         Legalized, Legalized, "refuse non-temporal stores that are not whole, aligned vectors"},
     Shared::make_divisions_explicit,
     Shared::drop_unused_values,
     Shared::verify_dialect,

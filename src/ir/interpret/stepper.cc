@@ -22,6 +22,7 @@ void Stepper::begin(Frame& frame) {
       s, [&](const Store& n) { evaluator_.store(n); },
       [&](const TextureStore& n) { evaluator_.store(n); },
       [](const Evaluate&) { TL_UNREACHABLE("foreign calls are refused earlier"); },
+      [](const Prefetch&) {},
       [&](const For& n) {
         frame.extent =
             evaluator_.evaluate_decision(n.extent, &n, n.location, "the extent of the loop is");

@@ -28,11 +28,12 @@ class DeclarationParser {
     const Token at = reader_.peek();
     shape();
     if (!d_.extents.empty()) {
-      if (d_.memory == MemoryScope::Global) return;
+      if (d_.memory == MemoryScope::Global) return stores();
       reader_.wrong(at, "give it constant extents",
                     "an array in {} memory must have a constant size", to_string(d_.memory));
     }
     d_.layout = linear_layout(d_.shape);
+    if (reader_.at_word("nontemporal", 1)) return stores();
     if (!reader_.accept(",")) return;
     const Token layout_token = reader_.peek();
     d_.layout = LayoutParser(reader_).bind(d_.shape);
@@ -40,6 +41,17 @@ class DeclarationParser {
       reader_.wrong(layout_token, "declare it as texture2d<...>",
                     "a buffer has the layout of a texture");
     }
+    stores();
+  }
+
+  void stores() {
+    if (!reader_.accept(",")) return;
+    const Token at = reader_.peek();
+    reader_.expect_word("nontemporal");
+    d_.nontemporal = d_.memory == MemoryScope::Global;
+    if (d_.nontemporal) return;
+    reader_.wrong(at, "leave out nontemporal", "an array in {} memory has no non-temporal stores",
+                  to_string(d_.memory));
   }
 
   MemoryScope memory_scope() {

@@ -21,6 +21,7 @@ namespace words {
 constexpr Words kStore = {};  // begins with the name of the buffer
 constexpr Words kTextureStore = {"texture2d.store"};
 constexpr Words kEvaluate = {"evaluate"};
+constexpr Words kPrefetch = {"prefetch"};
 constexpr Words kFor = {};  // find_loop_kind()
 constexpr Words kIf = {"if"};
 constexpr Words kWhile = {"while"};
@@ -181,6 +182,8 @@ StmtParser::Item StmtParser::item() {
       return statement(texture_store());
     case StmtKind::Evaluate:
       return statement(evaluate());
+    case StmtKind::Prefetch:
+      return statement(prefetch());
     case StmtKind::Let:
       return let();
     case StmtKind::Shuffle:
@@ -250,6 +253,19 @@ Stmt StmtParser::evaluate() {
   const Token first = reader_.next();
   Expr call = exprs_.expr();
   return checked(exprs_, first, make_evaluate(std::move(call), place(first)));
+}
+
+Stmt StmtParser::prefetch() {
+  const Token first = reader_.next();
+  const NamedToken name = reader_.name("the name of a buffer");
+  const Buffer buffer = names_.buffer(reader_, name);
+  if (buffer->is_texture() || buffer->memory != MemoryScope::Global) {
+    reader_.wrong(name.token, "name a buffer in global memory",
+                  "{} is not a buffer in global memory", name.token.text);
+  }
+  reader_.expect("[");
+  Exprs indices = exprs_.list_until("]");
+  return checked(exprs_, first, make_prefetch(buffer, std::move(indices), place(first)));
 }
 
 StmtParser::Bound StmtParser::bound() {

@@ -93,6 +93,7 @@ class StmtParser {
   Stmt store();
   Stmt texture_store();
   Stmt evaluate();
+  Stmt prefetch();
   Stmt free();
   Stmt barrier();
   Stmt launch();

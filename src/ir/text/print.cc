@@ -151,6 +151,11 @@ class Printer {
   void print(const Evaluate& n, const Line& line) {
     out_ += fmt::format("{}evaluate {}{}\n", line.indent, text(n.call), line.place);
   }
+  void print(const Prefetch& n, const Line& line) {
+    out_ +=
+        InOrder{"{}prefetch {}[{}]{}\n", line.indent, name(n.buffer), list(n.indices), line.place}
+            .text;
+  }
   void print(const For& n, const Line& line) {
     out_ += InOrder{"{}{} {} < {}{} {{\n",        line.indent,    opening_word(n),
                     index(n.var, n.extent->type), text(n.extent), line.place}
@@ -371,9 +376,14 @@ class Printer {
 
   std::string location(const SourceLocation& where) const { return location_text(where, options_); }
 
+  static std::string_view stores_of(const BufferNode& b) {
+    return b.nontemporal ? ", nontemporal" : "";
+  }
+
   std::string declaration(const BufferNode& b) {
     if (b.is_symbolic() && !b.is_texture()) {
-      return fmt::format("{} {}[{}]", to_string(b.memory), to_string(b.type), list(b.extents));
+      return fmt::format("{} {}[{}]{}", to_string(b.memory), to_string(b.type), list(b.extents),
+                         stores_of(b));
     }
     std::string shape;
     for (const int64_t extent : b.shape) {
@@ -381,8 +391,8 @@ class Printer {
     }
     if (!b.is_texture()) {
       const bool linear = b.layout == linear_layout(b.shape);
-      return fmt::format("{} {}[{}]{}", to_string(b.memory), to_string(b.type), shape,
-                         linear ? "" : ", " + to_string(b.layout));
+      return fmt::format("{} {}[{}]{}{}", to_string(b.memory), to_string(b.type), shape,
+                         linear ? "" : ", " + to_string(b.layout), stores_of(b));
     }
     std::string text_form =
         b.is_symbolic()

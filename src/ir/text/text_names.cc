@@ -22,7 +22,7 @@ bool same_declaration(const BufferNode& b, const Declaration& d) {
                  [](const Expr& x, const Expr& y) { return equal(x, y); });
   return same_extents && b.type == d.type && b.shape == d.shape && b.memory == d.memory &&
          b.layout == d.layout && b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y) &&
-         b.origin.exact_image == d.origin.exact_image;
+         b.origin.exact_image == d.origin.exact_image && b.nontemporal == d.nontemporal;
 }
 
 constexpr std::string_view kRename = "give each thing in the text its own name";
@@ -68,6 +68,7 @@ Buffer TextNames::declare(const TextReader& reader, const NamedToken& name,
   node->memory = declaration.memory;
   node->layout = declaration.layout;
   node->origin = declaration.origin;
+  node->nontemporal = declaration.nontemporal;
   node->location = std::move(location);
   const std::string problem = buffer_problem(*node);
   if (!problem.empty()) {

@@ -19,6 +19,7 @@ struct Declaration {
   MemoryScope memory = MemoryScope::Global;
   Layout layout;
   TextureOrigin origin;
+  bool nontemporal = false;
 };
 
 // A declared reducer. Reductions that use it name a variable for each parameter.

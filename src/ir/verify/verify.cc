@@ -356,6 +356,11 @@ class Verifier {
     texel(s, n.texture, n.x, n.y);
   }
   void check(const Evaluate& n, const Stmt&) { expr(n.call); }
+  // The element may be outside of the buffer.
+  void check(const Prefetch& n, const Stmt& s) {
+    for (const Expr& index : n.indices) expr(index);
+    use_buffer(n.buffer, Access::Read, s);
+  }
   void check(const For& n, const Stmt& s) {
     const Fact extent = expr(n.extent);
     if (!allows(code_, n.loop)) {

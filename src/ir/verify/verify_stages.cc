@@ -41,6 +41,7 @@ constexpr CodeKinds kPointer = kCode;
 constexpr CodeKinds kStore = kCode;
 constexpr CodeKinds kTextureStore = kTexels;
 constexpr CodeKinds kEvaluate = kCode;
+constexpr CodeKinds kPrefetch = kCode;
 constexpr CodeKinds kFor = kCode | kPlan;
 constexpr CodeKinds kIf = kCode;
 constexpr CodeKinds kWhile = kCode;

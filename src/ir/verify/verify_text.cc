@@ -43,6 +43,7 @@ std::string text_of(const Stmt& s) {
                            text_of(n.y), text_of(n.value));
       },
       [](const Evaluate& n) { return "evaluate " + text_of(n.call); },
+      [](const Prefetch& n) { return "prefetch " + n.buffer->name; },
       [](const For& n) { return fmt::format("loop {} < {}", text_of(n.var), text_of(n.extent)); },
       [](const If& n) { return "if " + text_of(n.condition); },
       [](const While& n) { return "while " + text_of(n.condition); },

@@ -163,6 +163,11 @@ std::string problem_of(const Evaluate& n) {
   const auto* call = as<ForeignCall>(n.call);
   return when(call == nullptr || call->pure, "its expression has no effect");
 }
+std::string problem_of(const Prefetch& n, AccessForm form) {
+  return first(
+      when(!has_strides(*n.buffer), "it names an element of a buffer that is not row-major"),
+      element_problem(n.buffer, n.indices, n.buffer->type, form));
+}
 std::string problem_of(const For& n) {
   return first(when(!is_index_variable(n.var), "its variable is not an index variable"),
                to_string(same_type_problem(n.var->type, n.extent->type)));
@@ -286,7 +291,9 @@ std::string buffer_problem(const BufferNode& b) {
   const std::string problem = first(
       when(!b.is_symbolic() && b.shape != layout.shape, "its layout has another shape"),
       when(!b.is_symbolic() && layout.is_open(), "an extent is less than 1"),
-      when(!b.type.is_scalar() || !well_formed(b.type), "its element type is not a scalar type"));
+      when(!b.type.is_scalar() || !well_formed(b.type), "its element type is not a scalar type"),
+      when(b.nontemporal && (b.is_texture() || b.memory != MemoryScope::Global),
+           "only an array in global memory has non-temporal stores"));
   if (!problem.empty()) return problem;
   if (b.is_symbolic()) {
     const std::string extents = extents_problem(b);

@@ -1,10 +1,9 @@
 #include "lower/build/auto_unroll.h"
 
-#include <charconv>
 #include <optional>
 
 #include "ir/visit.h"
-#include "support/diagnostic.h"
+#include "lower/hints/pragma_number.h"
 
 namespace texloom::lower {
 
@@ -14,20 +13,10 @@ using schedule::Stage;
 
 namespace {
 
-int64_t number_of(const Stage& stage, const Pragma& pragma) {
-  int64_t value = -1;
-  const char* end = pragma.value.data() + pragma.value.size();
-  const auto [last, problem] = std::from_chars(pragma.value.data(), end, value);
-  if (problem == std::errc() && last == end && value >= 0) return value;
-  fail(pragma.location, Code::BadPragma, "give an integer of at least 0",
-       "the pragma {} of '{}' has the value '{}', which is not an integer of at least 0",
-       pragma.key, stage.name(), pragma.value);
-}
-
 std::optional<int64_t> number_of(const Stage& stage, std::string_view key, const IterVar* axis) {
   std::optional<int64_t> value;
   for (const Pragma& p : stage.pragmas) {
-    if (p.key == key && (axis == nullptr || p.axis.same_as(*axis))) value = number_of(stage, p);
+    if (p.key == key && (axis == nullptr || p.axis.same_as(*axis))) value = pragma_number(stage, p);
   }
   return value;
 }

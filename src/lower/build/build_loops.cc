@@ -22,6 +22,8 @@
 #include "lower/build/store_predicate.h"
 #include "lower/build/tensorize.h"
 #include "lower/build/thread_reduction.h"
+#include "lower/hints/pragma_number.h"
+#include "lower/hints/prefetch.h"
 #include "lower/schedule/check_reads.h"
 #include "lower/schedule/check_symbols.h"
 #include "lower/schedule/double_buffers.h"
@@ -48,7 +50,8 @@ class Builder {
         bounds_(bounds),
         buffers_(buffers),
         links_(links_of(lowering.schedule)),
-        loops_(lowering.schedule, bounds, lowering.warnings) {}
+        loops_(lowering.schedule, bounds, lowering.warnings),
+        warnings_(lowering.warnings) {}
 
   // Builds the nests of all root stages in order.
   void build(Program& program) {
@@ -150,7 +153,35 @@ class Builder {
   // Builds the body of the loop, without the stages that are computed elsewhere.
   Stmt body_of(StageId id, size_t position, const std::vector<StageId>& elsewhere) {
     const IterVar& axis = bounds_.of(id).loops[position].axis;
-    return with_attached(id, axis, loops_from(id, position + 1), elsewhere);
+    return with_prefetches(id, position,
+                           with_attached(id, axis, loops_from(id, position + 1), elsewhere));
+  }
+
+  // Prefetches of the pragmas of this loop, on processors; devices ignore them.
+  Stmt with_prefetches(StageId id, size_t position, Stmt body) const {
+    if (target_.kind != TargetKind::Llvm) return body;
+    const Stage& stage = s_.stage(id);
+    const LeafLoop& loop = bounds_.of(id).loops[position];
+    for (const Pragma& pragma : stage.pragmas) {
+      const std::optional<std::string> tensor = prefetched_tensor(pragma);
+      if (!tensor || !pragma.axis.same_as(loop.axis)) continue;
+      const PrefetchHint hint{pragma, pragma_number(stage, pragma), buffers_named(*tensor)};
+      body = prefetched(stage, loop, hint, std::move(body), bounds_.ranges, warnings_);
+    }
+    return body;
+  }
+
+  // The buffers of tensors of this name.
+  std::vector<Buffer> buffers_named(const std::string& name) const {
+    std::vector<Buffer> found;
+    for (const StageId id : s_.order()) {
+      const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
+      for (const Tensor& t : outputs_of(s_.stage(id).op)) {
+        const Buffer& buffer = own[static_cast<size_t>(t->output)];
+        if (t->name == name && buffer) found.push_back(buffer);
+      }
+    }
+    return found;
   }
 
   // Builds a loop with double-buffered stages: each iteration computes the values of the next
@@ -446,6 +477,7 @@ class Builder {
   const StageBuffers& buffers_;
   const StageLinks links_;
   LeafLoops loops_;
+  std::vector<Diagnostic>& warnings_;
   std::unordered_map<StageId, Expr> slot_;  // which of its two buffers a stage uses now
   // Partial results of reductions that threads share.
   std::unordered_map<StageId, ResultElement> part_of_;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lower/build/argument_copies.h"
+#include "lower/hints/nontemporal_stores.h"
 #include "lower/schedule/double_buffers.h"
 #include "schedule/attach.h"
 #include "support/check.h"
@@ -202,8 +203,8 @@ TextureOrigin origin_for(const std::string& name, const Argument* argument) {
 
 // `argument` is set if the buffer is the caller's, which is row-major even if storage_align asks
 // otherwise.
-Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
-                         const Exprs& extents, const Argument* argument, const Target& target) {
+Buffer make_temporal_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
+                            const Exprs& extents, const Argument* argument, const Target& target) {
   const auto& [name, type] = contents;
   const Shape shape = open_shape(extents);
   const bool open = std::find(shape.begin(), shape.end(), kToTheEnd) != shape.end();
@@ -221,6 +222,12 @@ Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const Sto
   if (!open) check_size(stage, {layout.row_count(), layout.col_count()});
   return make_symbolic_texture(name, type, extents, layout, origin_for(name, argument),
                                stage.scope_location);
+}
+
+Buffer make_stage_buffer(const Stage& stage, const Contents& contents, const StorageScope& scope,
+                         const Exprs& extents, const Argument* argument, const Target& target) {
+  const Buffer own = make_temporal_buffer(stage, contents, scope, extents, argument, target);
+  return stores_past_caches(stage, scope, target) ? make_nontemporal(*own) : own;
 }
 
 // Makes a row-major parameter that is not the buffer of any stage.

@@ -56,6 +56,17 @@ class Flattener {
     return make_pack(std::move(lanes));
   }
 
+  // The element may be outside of the buffer, so its offset is a sum with as many bits as needed.
+  Stmt prefetch(const Prefetch& n) {
+    const auto offset = [&](Type type) {
+      Expr sum = make_int(0, type);
+      for (size_t i = 0; i < n.indices.size(); ++i)
+        sum = sum + as_index(n.indices[i], type) * stride_along(*n.buffer, i, type);
+      return simple(sum);
+    };
+    return make_prefetch(n.buffer, {offset(kInt64)}, n.location);
+  }
+
   Stmt store(const Store& n) {
     if (!n.buffer->is_texture()) {
       return make_store(n.buffer, {offset_of(*n.buffer, n.indices)}, n.value, n.location);
@@ -276,6 +287,7 @@ void flatten_storage(Lowering& lowering) {
   body = rewrite(
       body, [&](const Load& n, const Expr&) { return flattener.load(n); },
       [&](const Pointer& n, const Expr&) { return flattener.pointer(n); },
+      [&](const Prefetch& n, const Stmt&) { return flattener.prefetch(n); },
       [&](const Store& n, const Stmt&) { return flattener.store(n); });
 }
 

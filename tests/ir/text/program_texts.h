@@ -42,6 +42,7 @@ inline constexpr std::string_view kLoopsText =
         C[bx, 0] = C[bx, 0] * 0.5
       }
       evaluate call_extern(touch, access_ptr(read_write, C[bx, 0], extents=(1, 16), offset=bx), 3: int32)
+      prefetch A[bx + 1, 0]
       C[bx, 1] = call_pure_extern(touched, access_ptr(read, A[0, 0], extents=(8, 16)): float32) + call_extern(now: float32)
       for odd < 3 {
       }
@@ -89,6 +90,7 @@ inline constexpr std::string_view kFlattenedText =
       A[0] = A[0] + 1.0
     }
     evaluate call_extern(touch, access_ptr(write, A[32], extents=(16)): int32)
+    prefetch A[int64(4096)]
     A[ramp(0, 1, 2)] = pack(A[3], 1.0) + x2(0.5)
   }
 )";
@@ -135,6 +137,7 @@ kernel "no identifier" grid=(1, 1, 1) block=(1, 1, 1)
     }
     A[ramp(0, 1, 2)] = select(y == 1, pack(A[0], 0.1), x2(float32(y)))
     evaluate call_extern(touch, access_ptr(read_write, A[y * 16], extents=(16)): int32)
+    prefetch A[y * 16 + 128]
   }
 )";
 
@@ -151,6 +154,7 @@ kernel main_kernel0 grid=(1, 1, 1) block=(16, 1, 1)
   buffer.alloca L: local float32[4]
   L[0] = float32(float16(H[tx: float32] * 0.5))
   evaluate call_extern(touch, access_ptr(read_write, L[0], extents=(4)): int32)
+  prefetch H[tx + 64]
   barrier
   {
     shuffle next: float32 = L[0] by 8 of 16
@@ -179,7 +183,7 @@ inline constexpr std::string_view kTexelText =
   param T: texture2d<float16>[4, 16] 4 x 4 texels, texture[(d0, d1) -> rows=(d0), cols=(d1/4), lanes=(d1%4)]
   launch k(A, T) grid=(1, 1, 1) block=(1, 1, 1)
   for plan < 2 {
-    buffer.alloca scratch: global uint64[3]
+    buffer.alloca scratch: global uint64[3], nontemporal
     buffer.free scratch
   }
 

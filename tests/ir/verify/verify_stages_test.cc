@@ -31,7 +31,7 @@ TEST(VerifyStages, TheTable) {
       {"Let", "lf-kg"},      {"Allocate", "lfpkg"},     {"Free", "--p--"},
       {"Barrier", "lf-kg"},  {"Launch", "--p--"},       {"Pipelined", "l----"},
       {"While", "lf-kg"},    {"ForeignCall", "lf-kg"},  {"Pointer", "lf-kg"},
-      {"Evaluate", "lf-kg"}, {"Shuffle", "----g"},
+      {"Evaluate", "lf-kg"}, {"Shuffle", "----g"},      {"Prefetch", "lf-kg"},
   };
   size_t rows = 0;
 #define TL_ROW(Name, Kind)                                    \

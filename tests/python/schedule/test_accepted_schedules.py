@@ -33,7 +33,7 @@ def test_pragma_of_an_unknown_key():
     np.testing.assert_array_equal(computed(s, x, y, numbers(8, 4)), numbers(8, 4) + 1)
 
 
-def test_prefetch_is_kept_as_a_pragma_and_changes_nothing():
+def test_prefetch_has_no_effect_on_a_gpu():
     x, y, s = copy_of((8, 4))
     s[y].bind(y.op.axis[0], te.thread_axis("blockIdx.x"))
     s[y].prefetch(x, y.op.axis[1], 2)

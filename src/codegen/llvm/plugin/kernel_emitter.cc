@@ -8,9 +8,11 @@
 #include <unordered_set>
 #include <vector>
 
+#include "codegen/llvm/nontemporal.h"
 #include "codegen/llvm/plugin/arithmetic.h"
 #include "codegen/llvm/plugin/debug_lines.h"
 #include "codegen/llvm/plugin/imported_code.h"
+#include "codegen/llvm/plugin/kernel_entry.h"
 #include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin/types.h"
 #include "ir/evaluation.h"
@@ -26,8 +28,6 @@ using llvm::Value;
 
 namespace {
 
-constexpr uint64_t kArrayAlignment = 64;  // of a function's own arrays, in bytes
-constexpr uint64_t kArgumentAlignment = 16;
 constexpr uint64_t kStackBytes = 64 << 10;  // of arrays; the rest is allocated when the kernel runs
 
 // A texture as the function gets it: the fields of NativeTexture.
@@ -74,6 +74,7 @@ class BlockEmitter {
   }
 
   uint64_t scratch_bytes() const { return scratch_bytes_; }
+  bool stores_nontemporal() const { return stores_nontemporal_; }
 
  private:
   void bind_arguments() {
@@ -315,11 +316,7 @@ class BlockEmitter {
   void stmt(const Stmt& s) {
     set_line(s->location);
     visit(
-        s,
-        [&](const ir::Store& n) {
-          builder_.CreateAlignedStore(stored(n), place(n.buffer, n.indices.front()),
-                                      alignment_of(n.buffer));
-        },
+        s, [&](const ir::Store& n) { store(n); }, [&](const ir::Prefetch& n) { prefetch(n); },
         [&](const ir::TextureStore& n) { store_texel(n); }, [&](const ir::For& n) { loop(n); },
         [&](const ir::If& n) {
           BasicBlock* then = block("then");
@@ -356,6 +353,29 @@ class BlockEmitter {
         },
         [&](const ir::Evaluate& n) { expr(n.call); },
         [](const auto&) { TL_UNREACHABLE("not legalized for a function without threads"); });
+  }
+
+  void store(const ir::Store& n) {
+    const bool passes_caches = n.buffer->nontemporal;
+    Value* value = stored(n);
+    llvm::StoreInst* made = builder_.CreateAlignedStore(
+        value, place(n.buffer, n.indices.front()),
+        passes_caches ? llvm::Align(kNontemporalBytes) : alignment_of(n.buffer));
+    if (!passes_caches) return;
+    stores_nontemporal_ = true;
+    made->setMetadata(
+        llvm::LLVMContext::MD_nontemporal,
+        llvm::MDNode::get(context_, llvm::ConstantAsMetadata::get(builder_.getInt32(1))));
+  }
+
+  // The address may be outside of the array, which no instruction minds.
+  void prefetch(const ir::Prefetch& n) {
+    Value* address = builder_.CreateGEP(memory_type(n.buffer->type, context_),
+                                        arrays_.at(n.buffer.get()), offset(n.indices.front()));
+    constexpr uint32_t kToRead = 0, kAllCaches = 3, kData = 1;
+    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
+                             {address, builder_.getInt32(kToRead), builder_.getInt32(kAllCaches),
+                              builder_.getInt32(kData)});
   }
 
   Value* allocated(const ir::Buffer& buffer) {
@@ -420,6 +440,7 @@ class BlockEmitter {
   llvm::Function* function_ = nullptr;
   llvm::Argument* scratch_ = nullptr;
   uint64_t stack_bytes_ = 0, scratch_bytes_ = 0;
+  bool stores_nontemporal_ = false;
   std::unordered_map<const ir::ExprNode*, Value*> values_;    // of variables
   std::unordered_map<const ir::BufferNode*, Value*> arrays_;  // their first elements
   std::unordered_map<const ir::BufferNode*, Texture> textures_;
@@ -427,79 +448,14 @@ class BlockEmitter {
   ir::Failures failures_;
 };
 
-// Emits the function that the driver calls: it runs blocks [begin, end) of the grid.
-void emit_entry(llvm::Module& module, const ir::Kernel& kernel, llvm::Function* run_block,
-                uint64_t scratch_bytes) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::IRBuilder<> b(context);
-  llvm::Type* pointer = b.getPtrTy();
-  llvm::Type* number = b.getInt64Ty();
-  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {pointer, pointer, number, number}, false);
-  // Functions of one name are equal: of several objects, the linker keeps one.
-  auto* entry = llvm::Function::Create(type, llvm::Function::WeakODRLinkage, kernel.name, module);
-  entry->setComdat(module.getOrInsertComdat(kernel.name));
-  entry->setDoesNotThrow();
-  llvm::Argument *arguments = entry->getArg(0), *groups = entry->getArg(1);
-  llvm::Argument *begin = entry->getArg(2), *end = entry->getArg(3);
-  BasicBlock* first = BasicBlock::Create(context, "entry", entry);
-  BasicBlock* before = BasicBlock::Create(context, "arguments", entry);
-  BasicBlock* body = BasicBlock::Create(context, "block", entry);
-  BasicBlock* after = BasicBlock::Create(context, "after", entry);
-  b.SetInsertPoint(first);
-  Value* scratch = llvm::ConstantPointerNull::get(b.getPtrTy());
-  if (scratch_bytes == 0) {
-    b.CreateBr(before);
-  } else {
-    const llvm::FunctionCallee allocate = module.getOrInsertFunction(
-        "aligned_alloc", llvm::FunctionType::get(pointer, {number, number}, false));
-    scratch = b.CreateCall(allocate, {b.getInt64(kArrayAlignment), b.getInt64(scratch_bytes)});
-    BasicBlock* none = BasicBlock::Create(context, "no_memory", entry);
-    b.CreateCondBr(b.CreateIsNull(scratch), none, before);
-    b.SetInsertPoint(none);
-    b.CreateRet(b.getInt32(1));
-  }
-  b.SetInsertPoint(before);
-  std::vector<Value*> given;
-  for (size_t i = 0; i < kernel.params.size(); ++i) {
-    Value* address = b.CreateLoad(pointer, b.CreateConstGEP1_64(pointer, arguments, i));
-    const Expr& scalar = kernel.params[i].scalar;
-    given.push_back(scalar ? b.CreateLoad(value_type(scalar->type, context), address) : address);
-  }
-  const auto extent = [&](uint64_t axis) {
-    return b.CreateZExt(
-        b.CreateLoad(b.getInt32Ty(), b.CreateConstGEP1_64(b.getInt32Ty(), groups, axis)), number);
-  };
-  Value *width = extent(0), *height = extent(1);
-  b.CreateCondBr(b.CreateICmpULT(begin, end), body, after);
-  b.SetInsertPoint(body);
-  llvm::PHINode* block = b.CreatePHI(number, 2);
-  block->addIncoming(begin, before);
-  Value* rows = b.CreateUDiv(block, width);
-  const std::array<Value*, 3> place = {b.CreateURem(block, width), b.CreateURem(rows, height),
-                                       b.CreateUDiv(rows, height)};
-  for (const ir::ThreadAxis& axis : kernel.axes) {
-    given.push_back(b.CreateZExtOrTrunc(place[axis.tag.dim], value_type(axis.var->type, context)));
-  }
-  given.push_back(scratch);
-  b.CreateCall(run_block, given);
-  Value* next = b.CreateAdd(block, b.getInt64(1));
-  block->addIncoming(next, body);
-  b.CreateCondBr(b.CreateICmpULT(next, end), body, after);
-  b.SetInsertPoint(after);
-  if (scratch_bytes != 0) {
-    b.CreateCall(module.getOrInsertFunction(
-                     "free", llvm::FunctionType::get(b.getVoidTy(), {pointer}, false)),
-                 {scratch});
-  }
-  b.CreateRet(b.getInt32(0));
-}
-
 }  // namespace
 
 void emit_kernel(llvm::Module& module, const ir::Kernel& kernel, DebugLines& lines) {
   BlockEmitter block(module, kernel, lines);
   llvm::Function* run_block = block.run();
-  emit_entry(module, kernel, run_block, block.scratch_bytes());
+  emit_entry(
+      module, kernel, run_block,
+      {.scratch_bytes = block.scratch_bytes(), .stores_nontemporal = block.stores_nontemporal()});
 }
 
 }  // namespace texloom::codegen::native
