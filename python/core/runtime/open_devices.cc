@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <vector>
 
 #include "compile/interpreted_kernels.h"
@@ -29,11 +30,18 @@ namespace {
 
 // The drivers of the process and their open devices. Never destroyed, because OpenCL
 // implementations tear themselves down at exit, in an unknown order.
+// Whether TEXLOOM_DEBUG asks for the files of native code.
+bool keeps_native_code() {
+  const char* value = std::getenv("TEXLOOM_DEBUG");
+  return value != nullptr && std::string_view(value) == "files";
+}
+
 struct OpenDevices {
   OpenDevices() {
     const Status added =
         hal::add_drivers(drivers, {.binary_cache = [this] { return cache_of_drivers(); },
-                                   .loaders = {compile::make_interpreter_loader()}});
+                                   .loaders = {compile::make_interpreter_loader()},
+                                   .keeps_native_code = keeps_native_code()});
     TL_CHECK(added.ok());
   }
 

@@ -455,7 +455,8 @@ void emit_kernel(llvm::Module& module, const ir::Kernel& kernel, DebugLines& lin
   llvm::Function* run_block = block.run();
   emit_entry(
       module, kernel, run_block,
-      {.scratch_bytes = block.scratch_bytes(), .stores_nontemporal = block.stores_nontemporal()});
+      {.scratch_bytes = block.scratch_bytes(), .stores_nontemporal = block.stores_nontemporal()},
+      lines);
 }
 
 }  // namespace texloom::codegen::native

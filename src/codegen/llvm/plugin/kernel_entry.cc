@@ -107,7 +107,7 @@ void fence_nontemporal_stores(llvm::IRBuilder<>& b, const llvm::Module& module) 
 }  // namespace
 
 void emit_entry(llvm::Module& module, const ir::Kernel& kernel, llvm::Function* run_block,
-                const BlockNeeds& needs) {
+                const BlockNeeds& needs, DebugLines& lines) {
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> b(context);
   llvm::Type* pointer = b.getPtrTy();
@@ -117,6 +117,8 @@ void emit_entry(llvm::Module& module, const ir::Kernel& kernel, llvm::Function* 
   auto* entry = llvm::Function::Create(type, llvm::Function::WeakODRLinkage, kernel.name, module);
   entry->setComdat(module.getOrInsertComdat(kernel.name));
   entry->setDoesNotThrow();
+  lines.begin(*entry, kernel);
+  b.SetCurrentDebugLocation(lines.at(*entry, kernel.location));
   llvm::Argument *arguments = entry->getArg(0), *groups = entry->getArg(1);
   llvm::Argument *begin = entry->getArg(2), *end = entry->getArg(3);
   BasicBlock* first = BasicBlock::Create(context, "entry", entry);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "codegen/llvm/plugin/debug_lines.h"
 #include "ir/program.h"
 
 namespace texloom::codegen::native {
@@ -22,7 +23,8 @@ struct BlockNeeds {
 // Emits the function that runs blocks [begin, end) of the grid by calls of `run_block`, which takes
 // the kernel's arguments, the place of the block along the kernel's axes, and scratch memory.
 // LLVM is told what is known of them: the alignment of arrays, and the ranges of numbers.
+// Lines of the function are known, without which those of the inlined block would be lost.
 void emit_entry(llvm::Module& module, const ir::Kernel& kernel, llvm::Function* run_block,
-                const BlockNeeds& needs);
+                const BlockNeeds& needs, DebugLines& lines);
 
 }  // namespace texloom::codegen::native

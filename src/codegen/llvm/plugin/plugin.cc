@@ -53,6 +53,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   link_imported_code(module, program);
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
+    function.setUWTableKind(llvm::UWTableKind::Default);  // stacks of kernels can be unwound
     function.addFnAttr("target-cpu", target->getTargetCPU());
     function.addFnAttr("target-features", target->getTargetFeatureString());
   }

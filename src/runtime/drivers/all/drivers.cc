@@ -37,7 +37,8 @@ constexpr std::array kDrivers = {
     Row{"host",
         [](const DriversOptions& options) {
           auto loaders = options.loaders;
-          loaders.insert(loaders.begin(), host::make_native_loader());
+          loaders.insert(loaders.begin(),
+                         host::make_native_loader({.keeps_files = options.keeps_native_code}));
           return Made(host::create_driver({.loaders = std::move(loaders)}));
         }},
     Row{"null", [](const DriversOptions&) { return Made(null::create_driver()); }},

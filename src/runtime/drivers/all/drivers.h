@@ -22,6 +22,8 @@ struct DriversOptions {
   // For the driver "host": loaders of code in formats other than functions of the program and
   // native code, which the system's loader loads.
   std::vector<std::shared_ptr<const host::KernelLoader>> loaders = {};
+  // For the driver "host": the files of native code stay for profilers (host/native_objects.h).
+  bool keeps_native_code = false;
 };
 
 // Adds "opencl"; "metal" on Apple's systems; "host"; and "null", whose device computes nothing. A

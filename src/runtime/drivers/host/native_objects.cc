@@ -63,6 +63,7 @@ class TemporaryFile {
   }
 
   const std::string& path() const { return path_; }
+  void keep() { path_.clear(); }
 
  private:
   TemporaryFile() = default;
@@ -104,14 +105,17 @@ Status check_native_code(std::string_view code) {
 
 class NativeLoader final : public KernelLoader {
  public:
+  explicit NativeLoader(NativeLoaderOptions options) : options_(options) {}
+
   KernelFormat format() const override { return KernelFormat::NativeObject; }
 
   Result<std::vector<std::shared_ptr<const Kernel>>> load(
       std::string_view code, std::span<const EntryPoint> entries) const override {
     TL_RETURN_IF_ERROR(check_native_code(code));
     open_libraries();
-    TL_ASSIGN_OR_RETURN(const TemporaryFile file, TemporaryFile::with(code));
+    TL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::with(code));
     void* handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (options_.keeps_files) file.keep();
     if (handle == nullptr)
       return make_error(StatusCode::BuildFailed, "the system cannot load native code: {}",
                         dlerror());
@@ -126,12 +130,15 @@ class NativeLoader final : public KernelLoader {
     }
     return kernels;
   }
+
+ private:
+  NativeLoaderOptions options_;
 };
 
 }  // namespace
 
-std::shared_ptr<const KernelLoader> make_native_loader() {
-  return std::make_shared<NativeLoader>();
+std::shared_ptr<const KernelLoader> make_native_loader(NativeLoaderOptions options) {
+  return std::make_shared<NativeLoader>(options);
 }
 
 }  // namespace texloom::hal::host
