@@ -57,7 +57,9 @@ class CApiSharingTest : public hal::OpenClTest {
   // Expects an error whose message has these words, or none for "".
   static void expect_refused(texloom_error* error, const std::string& words) {
     const std::string message = texloom_error_message(error);
-    if (words.empty()) EXPECT_EQ(message, "");
+    if (words.empty()) {
+      EXPECT_EQ(message, "");
+    }
     EXPECT_NE(message.find(words), std::string::npos) << message;
     EXPECT_EQ(texloom_error_code(error), words.empty() ? TEXLOOM_OK : TEXLOOM_INVALID_ARGUMENT);
     texloom_error_free(error);
