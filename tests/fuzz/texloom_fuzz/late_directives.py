@@ -38,6 +38,8 @@ class LateDirectives:
                 self.pipeline(stage)
             if stage.loops is not None and stage.loops.loops and self.rng.random() < 0.1:
                 self.unroll_automatically(stage)
+            if stage.loops is not None and stage.loops.loops:
+                self.prefetch(stage)
         for stage in self.computation.stages:
             if stage.loops is not None and self.rng.random() < 0.15:
                 self.split_late(stage)
@@ -121,3 +123,17 @@ class LateDirectives:
         steps = self.rng.choice([1, 4, 16, 64])
         self.script.add(f's[{stage.var}].pragma({loop.name}, "auto_unroll_max_step", {steps})')
         self.feature("auto_unroll_max_step")
+
+    def prefetch(self, stage: Stage) -> None:
+        """Prefetch an input of some stages, which has an effect on processors.
+
+        The choices have a generator of their own, so that those of a seed are as before.
+        """
+        rng = random.Random(len(self.script.text()))
+        inputs = self.computation.effective_inputs(stage)
+        if not inputs or rng.random() >= 0.15:
+            return
+        loop, source = rng.choice(stage.loops.loops), rng.choice(inputs)
+        offset = rng.choice([0, 1, 2, 100])
+        self.script.add(f"s[{stage.var}].prefetch({source.var}, {loop.name}, {offset})")
+        self.feature("prefetch")
