@@ -17,6 +17,7 @@ from texloom.onnx import Model
 from texloom.ops.schedules.processor.products import ProductTile, tile_for
 from texloom.ops.schedules.processor.registers import Registers
 from texloom.ops.schedules.processor.tiles import PixelBlock, PixelTile, block_for
+from texloom.target import Target
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -139,6 +140,18 @@ def test_tiles_of_products():
         tile = tile_for(rows, columns, 99, 4, skylake)
         assert tile.lanes == 16 or columns % 16
         assert skylake.hold(tile.rows, tile.vectors)
+
+
+def test_vectors_are_as_wide_as_the_registers():
+    """LLVM prefers half of AVX-512's registers for Intel's servers, unless a target asks for it."""
+    for text, size, count in (
+        ("haswell", 32, 16),
+        ("skylake-avx512", 64, 32),
+        ("llvm -mcpu=sapphirerapids", 64, 32),
+        ("skylake-avx512 -mattr=+prefer-256-bit", 32, 32),
+        ("cortex-a76", 16, 32),
+    ):
+        assert Registers.of(Target(text).value) == Registers(size, count, count), text
 
 
 def test_blocks_of_pixels():
