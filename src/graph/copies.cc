@@ -19,6 +19,11 @@ namespace {
 
 constexpr int64_t kThreads = 64;  // threads of a block
 
+// What a block of native code copies, about: enough to make its start cheap.
+constexpr int64_t kBlock = 4096;
+// A tile of a transpose: a vector for each element of a cache line of float32.
+constexpr int64_t kRows = 16, kLanes = 8;
+
 // The symbols of a program: one for each extent that is not a number.
 class Symbols {
  public:
@@ -84,6 +89,84 @@ void spread(Schedule& s, const ir::Tensor& result, std::optional<std::size_t> la
   if (inner) s.annotate(id, inner, LoopKind::Vectorized, {});
 }
 
+// The axes of a buffer in the order of their strides, the contiguous one last; nullopt if the layout
+// cuts an axis.
+std::optional<std::vector<std::size_t>> order_of(const Stored& stored) {
+  std::vector<std::size_t> order;
+  if (stored.is_open || stored.is_texture()) return std::nullopt;
+  std::vector<bool> is_placed(stored.layout.shape.size());
+  for (const LayoutPart& part : stored.layout.cols) {
+    const auto axis = static_cast<std::size_t>(part.axis);
+    if (is_placed[axis] || part.extent != stored.layout.shape[axis]) return std::nullopt;
+    is_placed[axis] = true;
+    order.push_back(axis);
+  }
+  for (std::size_t axis = 0; axis < is_placed.size(); ++axis) {
+    if (!is_placed[axis]) order.insert(order.begin(), axis);
+  }
+  return order;
+}
+
+// The contiguous axis.
+std::size_t fastest(const std::vector<std::size_t>& order, const ir::Shape& shape) {
+  const auto found = std::find_if(order.rbegin(), order.rend(),
+                                  [&](std::size_t axis) { return shape[axis] != 1; });
+  return found == order.rend() ? order.back() : *found;
+}
+
+int64_t divisor_near(int64_t extent, int64_t most) {
+  int64_t divisor = std::min(extent, most);
+  while (extent % divisor != 0) --divisor;
+  return divisor * 4 >= std::min(extent, most) ? divisor : std::min(extent, most);
+}
+
+// Binds loops around `inner` to blocks of about kBlock elements.
+void bind_blocks(Schedule& s, StageId id, std::vector<IterVar> outer,
+                 const std::vector<IterVar>& inner, int64_t elements) {
+  if (outer.empty()) outer.push_back(s.fuse(id, {}, {}));
+  std::vector<IterVar> order = outer;
+  order.insert(order.end(), inner.begin(), inner.end());
+  s.reorder(id, order, {});
+  const IterVar all = s.fuse(id, outer, {});
+  const auto [block, own] =
+      s.split(id, all, std::max<int64_t>(1, kBlock / elements), std::nullopt, {});
+  s.bind(id, block, make_thread_axis(*parse_thread_tag("blockIdx.x")), {});
+}
+
+// Copies with loops along axes, in the order of the result; in tiles, if another axis is contiguous
+// in what is read. Returns false if a layout has no such order.
+bool loop(Schedule& s, const ir::Tensor& result, const Stored& from, const Stored& to) {
+  const auto read = order_of(from), written = order_of(to);
+  const StageId id = *s.find(operation_of(result));
+  std::vector<IterVar> axes = s.stage(id).leaves;
+  if (!read || !written || axes.empty()) return false;
+  const ir::Shape& shape = to.layout.shape;
+  const std::size_t across = fastest(*read, shape), last = fastest(*written, shape);
+  std::vector<IterVar> outer, inner;
+  int64_t elements = 1;  // of the inner loops
+  for (const std::size_t axis : *written) {
+    if (axis != last && (across == last || axis != across)) {
+      outer.push_back(axes[axis]);
+      continue;
+    }
+    if (across == last) {
+      inner.push_back(axes[axis]);
+      elements = shape[axis];
+      continue;
+    }
+    const int64_t factor = divisor_near(shape[axis], axis == across ? kRows : kLanes);
+    const auto [tiles, own] = s.split(id, axes[axis], factor, std::nullopt, {});
+    outer.push_back(tiles);
+    elements *= factor;
+    // The vector is along the axis that is contiguous in the result.
+    inner.insert(axis == across ? inner.begin() : inner.end(), own);
+    if (axis == last && shape[axis] % factor == 0 && factor == kLanes)
+      s.annotate(id, own, LoopKind::Vectorized, {});
+  }
+  bind_blocks(s, id, std::move(outer), inner, elements);
+  return true;
+}
+
 compile::Binding declared(const ir::Tensor& tensor, const Stored& stored) {
   compile::Binding binding{tensor, {}};
   lower::BufferDeclaration& d = binding.buffer.declaration;
@@ -99,7 +182,10 @@ lower::Lowering program_of(std::string name, const std::vector<ir::Tensor>& tens
                            const std::vector<const Stored*>& storages, const Target& target) {
   compile::TeProgramDesc desc;
   desc.schedule = Schedule::create({operation_of(tensors.back())});
-  spread(desc.schedule, tensors.back(), lane_axis({storages.rbegin(), storages.rend()}));
+  const bool has_loops = target.kind == TargetKind::Llvm &&
+                         loop(desc.schedule, tensors.back(), *storages.front(), *storages.back());
+  if (!has_loops)
+    spread(desc.schedule, tensors.back(), lane_axis({storages.rbegin(), storages.rend()}));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     desc.arguments.emplace_back(tensors[i]);
     desc.bindings.push_back(declared(tensors[i], *storages[i]));

@@ -1,0 +1,58 @@
+"""Networks with channels last in native code, whose elements and weights are small integers.
+
+All sums are then exact in any order, and results must be equal.
+"""
+
+import numpy as np
+import onnx
+import pytest
+from llvm_plugin import has_llvm
+from onnx.reference import ReferenceEvaluator
+
+from texloom.onnx import Model
+
+pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+
+TARGETS = ("llvm -mcpu=native", "llvm")
+NETWORKS = {
+    # Parts of 10 and 7 channels end within a vector; the result has channels first again.
+    "joined": """(float[1, 3, 9, 7] x) => (float[?] y) {
+        a = Conv<pads = [1, 1, 1, 1]>(x, w0_10x3x3x3) b = Conv(x, w1_7x3x1x1)
+        c = Concat<axis = 1>(a, b) y = Conv(c, w2_8x17x1x1) }""",
+    "joined images": """(float[2, 3, 5, 6] x) => (float[?] y) {
+        a = Conv(x, w0_16x3x1x1) b = Conv(x, w1_32x3x1x1)
+        y = Concat<axis = 1>(a, b, a) }""",
+    # Pictures of 6 x 5 pixels, and 12 channels, fill no tile of a transpose.
+    "to channels first and back": """(float[2, 3, 6, 5] x) => (float[?] y) {
+        a = Conv(x, w0_12x3x1x1) s = CumSum(a, axis3) y = Conv(s, w1_8x12x1x1) }""",
+}
+
+
+def integers(*shape, most=3, seed=0):
+    values = np.random.default_rng((seed, *shape)).integers(-most, most + 1, shape)
+    return values.astype("float32")
+
+
+def network(text):
+    """A model of a graph's text, in which names such as ``w_8x3x1x1`` are weights."""
+    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> net {text}')
+    names = {name for node in model.graph.node for name in node.input}
+    arrays = {
+        name: integers(*map(int, name.partition("_")[2].split("x")), most=2, seed=len(name))
+        for name in names
+        if "_" in name
+    }
+    arrays |= {name: np.array(int(name[4:])) for name in names if name.startswith("axis")}
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(array, name) for name, array in arrays.items()
+    )
+    return model
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_of_integers(name, target):
+    model = network(NETWORKS[name])
+    x = integers(*(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim))
+    (expected,) = ReferenceEvaluator(model).run(None, {"x": x})
+    np.testing.assert_array_equal(Model(model, target).run({"x": x})["y"], expected)
