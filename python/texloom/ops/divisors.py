@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+def divisors_of(extent: int) -> list[int]:
+    """Return the divisors of `extent`, the least first."""
+    return [n for n in range(1, extent + 1) if extent % n == 0]
+
+
 def largest_divisor(extent: int, most: int, above: int = 0) -> int | None:
     """Return the largest divisor of `extent` that is at most `most` and above another number."""
     return next((n for n in range(min(most, extent), above, -1) if extent % n == 0), None)
@@ -16,4 +21,4 @@ def nearest_divisor(extent: int, wanted: int) -> int:
     return min(near, key=lambda n: abs(n - wanted), default=wanted)
 
 
-__all__ = ["largest_divisor", "nearest_divisor"]
+__all__ = ["divisors_of", "largest_divisor", "nearest_divisor"]

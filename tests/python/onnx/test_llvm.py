@@ -16,7 +16,13 @@ from texloom.errors import TVMError
 from texloom.onnx import Model
 from texloom.ops.schedules.processor.products import ProductTile, tile_for
 from texloom.ops.schedules.processor.registers import Registers
-from texloom.ops.schedules.processor.tiles import PixelBlock, PixelTile, block_for
+from texloom.ops.schedules.processor.tiles import (
+    PixelBlock,
+    PixelTile,
+    block_for,
+    depthwise_block_for,
+)
+from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
 from texloom.target import Target
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
@@ -161,6 +167,14 @@ def test_blocks_of_pixels():
     assert block_for((196,), 1024, 1, tile) == PixelBlock(1, 49, 256)
     assert block_for((14, 14), 256, 9, tile) == PixelBlock(14, 4, 256)
     assert block_for((28, 28), 128, 9, tile) is None
+
+
+def test_blocks_of_depthwise_convolutions():
+    """The thread of a block copies few pixels twice, and no more than the first cache holds."""
+    tile = processor_tile_for(56, 64, Registers(64, 32, 32), is_depthwise=True)
+    assert tile == PixelTile(14, 2, 16)
+    assert depthwise_block_for((56, 56), (58, 58), (3, 3), tile) == PixelBlock(8, 1)
+    assert depthwise_block_for((7, 7), (11, 11), (5, 5), PixelTile(7, 2, 16)) == PixelBlock(7, 1)
 
 
 ELEMENTS = {

@@ -22,6 +22,21 @@ NETWORKS = {
     "joined images": """(float[2, 3, 5, 6] x) => (float[?] y) {
         a = Conv(x, w0_16x3x1x1) b = Conv(x, w1_32x3x1x1)
         y = Concat<axis = 1>(a, b, a) }""",
+    # A thread copies the pixels of some rows and vectors: whole tiles, a rest of columns, one row.
+    "depthwise": """(float[2, 3, 12, 28] x) => (float[?] y) { a = Conv(x, w0_48x3x1x1)
+        b = Conv<group = 48, pads = [1, 1, 1, 1]>(a, w1_48x1x3x3) y = Relu(b) }""",
+    "depthwise, strides": """(float[1, 3, 11, 74] x) => (float[?] y) { a = Conv(x, w0_32x3x1x1)
+        b = Conv<group = 32, pads = [2, 1, 2, 3], strides = [1, 2]>(a, w1_32x1x5x5)
+        y = Conv(b, w2_8x32x1x1) }""",
+    "depthwise, dilated": """(float[1, 3, 9, 20] x) => (float[?] y) { a = Conv(x, w0_16x3x1x1)
+        b = Conv<group = 16, pads = [2, 4, 2, 4], dilations = [1, 2], strides = [2, 1]>
+        (a, w1_16x1x5x5) y = Conv(b, w2_8x16x1x1) }""",
+    "depthwise along a line": """(float[2, 3, 37] x) => (float[?] y) { a = Conv(x, w0_24x3x1)
+        b = Conv<group = 24, pads = [1, 1]>(a, w1_24x1x3) y = Conv(b, w2_8x24x1) }""",
+    "depthwise in space": """(float[1, 3, 4, 6, 9] x) => (float[?] y) {
+        a = Conv(x, w0_16x3x1x1x1)
+        b = Conv<group = 16, pads = [1, 1, 1, 1, 1, 1]>(a, w1_16x1x3x3x3)
+        y = Conv(b, w2_8x16x1x1x1) }""",
     # Pictures of 6 x 5 pixels, and 12 channels, fill no tile of a transpose.
     "to channels first and back": """(float[2, 3, 6, 5] x) => (float[?] y) {
         a = Conv(x, w0_12x3x1x1) s = CumSum(a, axis3) y = Conv(s, w1_8x12x1x1) }""",

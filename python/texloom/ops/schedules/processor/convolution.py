@@ -4,7 +4,7 @@ A thread computes some pixels of some consecutive channels, in registers: a tile
 known registers, it computes the tiles of a block of pixels, one after the other. If there is
 padding, a kernel first copies all pixels, with the padding, so that no product needs a condition;
 otherwise the pixels are read in place. In a depthwise convolution, which reads each pixel a few
-times only, each thread copies its own pixels. Weights are read consecutively: their layout keeps
+times only, each thread copies the pixels of its block. Weights are read consecutively: their layout keeps
 the weights of a tile together.
 """
 
@@ -139,7 +139,8 @@ def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
     axes = list(stage.op.axis)
     reduced = list(stage.op.reduce_axis)
     vector, lane = stage.split(axes.pop(1), tile.lanes)
-    stage.reorder(*reduced, *axes, vector, lane)
+    # Weights are loaded once for all pixels.
+    stage.reorder(*reduced, vector, *axes, lane)
     for axis in (reduced[-1], *axes, vector):
         stage.unroll(axis)
     vectorize(stage, lane, tile.lanes)

@@ -13,6 +13,9 @@ PANEL_BYTES = 24 << 10
 LEFT_BYTES = 352 << 10
 """What a block reads of the left side again for each panel, in the second level of the cache."""
 
+COPY_BYTES = 28 << 10
+"""What a thread copies of the pixels that it reads, in the first level of the cache."""
+
 SUMS_BYTES = 16 << 10
 """What the sums of a block have in memory between two parts of the steps."""
 
@@ -35,4 +38,4 @@ def block_of(tiles: int, most: int) -> int:
     return largest_divisor(tiles, most, most // 4) or tiles
 
 
-__all__ = ["LEFT_BYTES", "PANEL_BYTES", "SUMS_BYTES", "block_of", "part_of"]
+__all__ = ["COPY_BYTES", "LEFT_BYTES", "PANEL_BYTES", "SUMS_BYTES", "block_of", "part_of"]

@@ -8,8 +8,12 @@ from math import prod
 
 from ...._core import Tensor
 from ...contraction import Contraction
-from .panels import LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, part_of
+from ...divisors import divisors_of
+from .panels import COPY_BYTES, LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, part_of
 from .registers import ANY, Registers
+
+_START = 64
+"""What the start of a thread takes, in copies of a pixel."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,9 @@ def tile_for(
     lanes = next((n for n in (16, 8, 4, 2) if n <= most and channels % n == 0), None)
     if lanes is None:
         return None
-    widths = [1] if is_depthwise else [n for n in (1, 2, 3, 4) if channels // lanes % n == 0]
+    widths = [n for n in (1, 2, 3, 4) if channels // lanes % n == 0]
+    if is_depthwise:  # two vectors, so that a thread copies whole cache lines, or pairs of them
+        widths = [2 if 2 in widths else 1]
     tiles = [
         PixelTile(pixels, vectors, lanes)
         for vectors in widths
@@ -108,13 +114,54 @@ class PixelBlock:
         """Return the block for sums from which `root` is computed; None for single tiles."""
         roles = Contraction.of(sums)
         assert roles is not None
-        if roles.rows_per_group == 1:
-            return None
         _, _, *spatial = (int(extent) for extent in root.shape)
+        if roles.rows_per_group == 1:
+            return cls._of_depthwise(sums, tuple(spatial), tile)
         if len(sums.shape) < len(root.shape):
             spatial = [prod(spatial)]
         channels, *taps = (int(axis.dom.extent) for axis in sums.op.reduce_axis)
         return block_for(tuple(spatial[-2:]), channels, prod(taps), tile)
+
+    @classmethod
+    def _of_depthwise(cls, sums: Tensor, spatial: tuple[int, ...], tile: PixelTile) -> PixelBlock:
+        """Return the block whose thread copies the fewest pixels for each sum."""
+        given = [int(extent) for extent in sums.op.input_tensors[0].shape[2:]]
+        given = [1, *given] if len(spatial) == 1 else given[len(spatial) - 2 :]
+        kernel = [1, *(int(axis.dom.extent) for axis in sums.op.reduce_axis)][-2:]
+        rows, columns = (1, *spatial)[-2:]
+        return depthwise_block_for(
+            (rows, columns), (given[0], prod(given[1:])), (kernel[0], kernel[1]), tile
+        )
+
+
+@lru_cache(maxsize=1024)
+def depthwise_block_for(
+    pixels: tuple[int, int], given: tuple[int, int], kernel: tuple[int, int], tile: PixelTile
+) -> PixelBlock:
+    """Return the block of a depthwise convolution, whose thread copies the pixels that it reads.
+
+    Parameters
+    ----------
+    pixels, given, kernel : (int, int)
+        Rows and columns of the result, of the padded pixels and of a window.
+    tile : PixelTile
+    """
+    across = -(-pixels[1] // tile.pixels)
+    is_even = pixels[1] % tile.pixels == 0
+    found = []
+    for rows in divisors_of(pixels[0]):
+        for tiles in divisors_of(across) if is_even else [across]:
+            columns = min(tiles * tile.pixels, pixels[1])
+            copied = prod(
+                whole if own == all_ else window + (own - 1) * (whole - window) // (all_ - 1)
+                for own, all_, whole, window in zip(
+                    (rows, columns), pixels, given, kernel, strict=True
+                )
+            )
+            bytes_ = copied * tile.channels * 4
+            cost = (copied + _START) / (rows * columns)
+            found.append((max(0, bytes_ - COPY_BYTES), cost, PixelBlock(rows, tiles)))
+    return min(found, key=lambda each: each[:2])[2]
 
 
 @lru_cache(maxsize=1024)
