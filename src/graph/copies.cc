@@ -89,8 +89,8 @@ void spread(Schedule& s, const ir::Tensor& result, std::optional<std::size_t> la
   if (inner) s.annotate(id, inner, LoopKind::Vectorized, {});
 }
 
-// The axes of a buffer in the order of their strides, the contiguous one last; nullopt if the layout
-// cuts an axis.
+// The axes of a buffer in the order of their strides, the contiguous one last; nullopt if the
+// layout cuts an axis.
 std::optional<std::vector<std::size_t>> order_of(const Stored& stored) {
   std::vector<std::size_t> order;
   if (stored.is_open || stored.is_texture()) return std::nullopt;

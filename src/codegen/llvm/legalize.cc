@@ -3,6 +3,7 @@
 #include <array>
 
 #include "codegen/legalize/steps.h"
+#include "codegen/llvm/divide_loops.h"
 #include "codegen/llvm/hoist_guards.h"
 #include "codegen/llvm/llvm_dialect.h"
 #include "codegen/llvm/nontemporal.h"
@@ -23,6 +24,9 @@ constexpr std::array kSteps = {
     Pass{"legalize.hoist_guards",
          in_each_kernel<[](ir::Kernel& k, const ir::Target&) { k.body = hoist_guards(k.body); }>,
          Kernels, Kernels, "move guards out of loops that do not change them"},
+    Pass{"legalize.divide_loops",
+         in_each_kernel<[](ir::Kernel& k, const ir::Target&) { k.body = divide_loops(k.body); }>,
+         Kernels, Kernels, "divide loops where conditions on their variables change"},
     Pass{"legalize.join_guards", lower::join_guards, Kernels, Kernels,
          "put loops with equal guards under one guard"},
     Pass{"legalize.run_threads_in_loops",

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 #include "ir/visit.h"
 #include "lower/loops/lanes.h"
+#include "lower/loops/vector_tail.h"
 #include "support/check.h"
 
 namespace texloom::lower {
@@ -251,9 +253,49 @@ bool has_vectors(const Stmt& s) {
   return any_of(s, [](const Store& n) { return !n.value->type.is_scalar(); });
 }
 
+// The body of a loop of `lanes` iterations over vectors.
+Stmt widened(const Expr& lane, int lanes, const Stmt& body, Problem& problem) {
+  Widener widener(lane, lanes);
+  const Stmt result = widener.stmt(body);
+  if (problem.what.empty()) problem = widener.problem;
+  return result;
+}
+
+// The body under a guard that holds for some first lanes: a vector if it holds for all lanes, or
+// shorter vectors that make up the rest. Null if the guard has another form.
+Stmt with_tail(const Expr& lane, int lanes, const Stmt& body) {
+  const auto* guard = as<If>(body);
+  const auto tail = guard == nullptr ? std::nullopt : tail_of(guard->condition, lane, lanes);
+  if (!tail) return nullptr;
+  Problem problem;
+  const Expr whole = make_binary(BinaryOp::Le, make_int(lanes, lane->type), tail->room);
+  Stmts found = {make_if(whole, widened(lane, lanes, guard->then, problem), body->location)};
+  Stmts parts;
+  int begin = 0;
+  for (int width = lanes / 2; width >= 1; width /= 2) {
+    if ((tail->rest & width) == 0) continue;
+    const Expr first = make_int(begin, lane->type);
+    if (width == 1) {
+      parts.push_back(substitute(guard->then, {{lane, first}}));
+    } else {
+      const Expr own = make_var(as<Var>(lane)->name + std::to_string(width), lane->type);
+      const Stmt part = substitute(guard->then, {{lane, first + own}});
+      parts.push_back(widened(own, width, part, problem));
+    }
+    begin += width;
+  }
+  if (!problem.what.empty()) return nullptr;
+  if (!parts.empty()) {
+    const Expr is_last = make_binary(BinaryOp::Eq, tail->room, make_int(tail->rest, lane->type));
+    found.push_back(make_if(is_last, make_seq(std::move(parts)), body->location));
+  }
+  const Stmt all = make_seq(std::move(found));
+  return tail->others ? make_if(tail->others, all, body->location) : all;
+}
+
 // The loop over vectors; if that is impossible, sets the problem and returns the loop over single
-// elements.
-Stmt vectorized(const For& loop, Problem& problem) {
+// elements. Loops with `tails` may end inside a vector.
+Stmt vectorized(const For& loop, bool tails, Problem& problem) {
   const Stmt serial = make_for(loop.var, loop.extent, LoopKind::Serial, loop.body, loop.location);
   const int64_t* constant = int_value(loop.extent);
   if (constant != nullptr && *constant == 1) return serial;
@@ -270,11 +312,12 @@ Stmt vectorized(const For& loop, Problem& problem) {
   const bool whole = width == extent;
   const std::string& name = as<Var>(loop.var)->name;
   const Expr outer = make_var(name + ".vector", loop.var->type);
-  const Expr inner = make_var(name + ".lane", loop.var->type);
-  Widener widener(whole ? loop.var : inner, width);
-  const Stmt body =
-      widener.stmt(whole ? loop.body : substitute(loop.body, {{loop.var, outer * width + inner}}));
-  problem = widener.problem;
+  const Expr inner = whole ? loop.var : make_var(name + ".lane", loop.var->type);
+  const Stmt own = whole ? loop.body : substitute(loop.body, {{loop.var, outer * width + inner}});
+  Stmt body = widened(inner, width, own, problem);
+  if (!problem.what.empty() && tails) {
+    if (const Stmt with = with_tail(inner, width, own)) body = with, problem = {};
+  }
   if (!problem.what.empty()) return serial;
   if (whole) return body;
   return make_for(outer, make_int(extent / width, loop.extent->type), LoopKind::Serial, body,
@@ -284,10 +327,11 @@ Stmt vectorized(const For& loop, Problem& problem) {
 }  // namespace
 
 void vectorize_loops(Lowering& lowering) {
+  const bool tails = lowering.target.kind == TargetKind::Llvm;
   lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
     if (loop.loop != LoopKind::Vectorized) return self;
     Problem problem;
-    const Stmt result = vectorized(loop, problem);
+    const Stmt result = vectorized(loop, tails, problem);
     if (!problem.what.empty()) {
       lowering.warnings.push_back(
           {Severity::Warning,

@@ -134,7 +134,7 @@ def test_constant_right_sides_are_packed():
 
 def test_tiles_of_products():
     """Sums fill the registers; a single row has more vectors; only long sums are in parts."""
-    haswell, skylake = Registers(32, 16, 16), Registers(64, 32, 32)
+    haswell, skylake = Registers(32, 16, 16, True), Registers(64, 32, 32, True)
     assert tile_for(128, 768, 768, 4, haswell) == ProductTile(4, 3, 8, 32, 256)
     assert tile_for(64, 256, 64, 4, haswell) == ProductTile(6, 2, 8, 11)
     assert tile_for(1, 2048, 2048, 4, haswell) == ProductTile(1, 8, 8, 1)
@@ -157,7 +157,7 @@ def test_vectors_are_as_wide_as_the_registers():
         ("skylake-avx512 -mattr=+prefer-256-bit", 32, 32),
         ("cortex-a76", 16, 32),
     ):
-        assert Registers.of(Target(text).value) == Registers(size, count, count), text
+        assert Registers.of(Target(text).value) == Registers(size, count, count, True), text
 
 
 def test_blocks_of_pixels():
@@ -171,7 +171,7 @@ def test_blocks_of_pixels():
 
 def test_blocks_of_depthwise_convolutions():
     """The thread of a block copies few pixels twice, and no more than the first cache holds."""
-    tile = processor_tile_for(56, 64, Registers(64, 32, 32), is_depthwise=True)
+    tile = processor_tile_for(56, 64, Registers(64, 32, 32, True), is_depthwise=True)
     assert tile == PixelTile(14, 2, 16)
     assert depthwise_block_for((56, 56), (58, 58), (3, 3), tile) == PixelBlock(8, 1)
     assert depthwise_block_for((7, 7), (11, 11), (5, 5), PixelTile(7, 2, 16)) == PixelBlock(7, 1)

@@ -37,6 +37,13 @@ NETWORKS = {
         a = Conv(x, w0_16x3x1x1x1)
         b = Conv<group = 16, pads = [1, 1, 1, 1, 1, 1]>(a, w1_16x1x3x3x3)
         y = Conv(b, w2_8x16x1x1x1) }""",
+    # 58 channels are vectors of 16, 8 and 2, or of 4 and 2; 45 are the whole of a tile or its parts.
+    "channels that no vector divides": """(float[1, 5, 7, 9] x) => (float[?] y) {
+        a = Conv(x, w0_58x5x1x1) b = Conv<pads = [1, 1, 1, 1]>(a, w1_45x58x3x3) r = Relu(b)
+        c = Conv<group = 45, pads = [1, 1, 1, 1], strides = [2, 2]>(r, w2_45x1x3x3)
+        d = Conv<group = 3>(c, w3_21x15x1x1) y = Conv(d, w4_7x21x1x1) }""",
+    "many channels": """(float[1, 4, 13, 13] x) => (float[?] y) {
+        a = Conv(x, w0_600x4x1x1) y = Conv(a, w1_250x600x1x1) }""",
     # Pictures of 6 x 5 pixels, and 12 channels, fill no tile of a transpose.
     "to channels first and back": """(float[2, 3, 6, 5] x) => (float[?] y) {
         a = Conv(x, w0_12x3x1x1) s = CumSum(a, axis3) y = Conv(s, w1_8x12x1x1) }""",

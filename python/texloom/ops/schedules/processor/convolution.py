@@ -4,8 +4,8 @@ A thread computes some pixels of some consecutive channels, in registers: a tile
 known registers, it computes the tiles of a block of pixels, one after the other. If there is
 padding, a kernel first copies all pixels, with the padding, so that no product needs a condition;
 otherwise the pixels are read in place. In a depthwise convolution, which reads each pixel a few
-times only, each thread copies the pixels of its block. Weights are read consecutively: their layout keeps
-the weights of a tile together.
+times only, each thread copies the pixels of its block. Weights are read consecutively: their layout
+keeps the weights of a tile together.
 """
 
 from __future__ import annotations
@@ -164,6 +164,7 @@ def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: in
     n, channel, *spatial = stage.op.axis
     channel, lane = stage.split(channel, lanes)
     stage.reorder(n, *spatial, channel, lane)
+    stage.unroll(channel)
     vectorize(stage, lane, lanes)
 
 

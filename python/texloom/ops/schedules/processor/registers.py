@@ -20,11 +20,14 @@ class Registers:
     count : int
     sums : int
         The most registers with sums.
+    has_tails : bool, optional
+        Whether loops over vectors may end inside a vector.
     """
 
     bytes: int
     count: int
     sums: int
+    has_tails: bool = False
 
     @classmethod
     def of(cls, target: TargetValue) -> Registers:
@@ -44,7 +47,7 @@ class Registers:
 @lru_cache(maxsize=64)
 def _of_machine(target: TargetValue) -> Registers:
     size, count = _core.vector_unit(target)
-    return Registers(size, count, count)
+    return Registers(size, count, count, has_tails=True)
 
 
 ANY = Registers(32, 32, 16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
@@ -29,16 +29,25 @@ class PixelTile:
         Consecutive outputs in a row, or in all rows if the windows are single elements.
     vectors, lanes : int
         The number and size of vectors of consecutive output channels.
+    rest : int, optional
+        Further channels, fewer than `lanes`, which are shorter vectors: 10 are one of 8 and one of
+        2.
     """
 
     pixels: int
     vectors: int
     lanes: int
+    rest: int = 0
 
     @property
     def channels(self) -> int:
         """Output channels of the tile."""
-        return self.vectors * self.lanes
+        return self.vectors * self.lanes + self.rest
+
+    @property
+    def registers(self) -> int:
+        """Vectors of channels, the shorter ones included."""
+        return self.vectors + self.rest.bit_count()
 
     @classmethod
     def of(cls, sums: Tensor, root: Tensor, registers: Registers = ANY) -> PixelTile | None:
@@ -63,19 +72,39 @@ def tile_for(
     columns: int, channels: int, registers: Registers = ANY, is_depthwise: bool = False
 ) -> PixelTile | None:
     """Return the tile for rows of `columns` pixels and for `channels` channels (of a group)."""
-    most = registers.bytes // 4
-    lanes = next((n for n in (16, 8, 4, 2) if n <= most and channels % n == 0), None)
-    if lanes is None:
-        return None
-    widths = [n for n in (1, 2, 3, 4) if channels // lanes % n == 0]
-    if is_depthwise:  # two vectors, so that a thread copies whole cache lines, or pairs of them
-        widths = [2 if 2 in widths else 1]
+    widths = _widths(channels, registers)
+    if is_depthwise and widths:
+        # Two vectors: a thread copies whole cache lines, or pairs of them.
+        least = min(each.registers / each.channels for each in widths)
+        widths = [each for each in widths if each.registers / each.channels < least * 1.25]
+        widths = [min(widths, key=lambda each: (abs(each.registers - 2), -each.channels))]
     tiles = [
-        PixelTile(pixels, vectors, lanes)
-        for vectors in widths
-        for pixels in range(1, min(columns, registers.most_rows(vectors)) + 1)
+        replace(width, pixels=pixels)
+        for width in widths
+        for pixels in range(1, min(columns, registers.most_rows(width.registers)) + 1)
     ]
-    return min(tiles, key=lambda tile: _cycles(tile, columns, channels))
+    return min(tiles, key=lambda tile: _cycles(tile, columns, channels), default=None)
+
+
+def _widths(channels: int, registers: Registers) -> list[PixelTile]:
+    """Return the tiles of one pixel whose channels divide all channels.
+
+    Vectors may be shorter than the others at the end of a tile, or of all channels, if the
+    registers have tails.
+    """
+    most = registers.bytes // 4
+    if not registers.has_tails:
+        lanes = next((n for n in (16, 8, 4, 2) if n <= most and channels % n == 0), 0)
+        return [
+            PixelTile(1, n, lanes) for n in (1, 2, 3, 4) if lanes and channels // lanes % n == 0
+        ]
+    found = []
+    for own in divisors_of(channels):
+        lanes = min(most, 1 << (own.bit_length() - 1))
+        tile = PixelTile(1, own // lanes, lanes, own % lanes)
+        if lanes > 1 and tile.registers <= max(4, registers.count // 6):
+            found.append(tile)
+    return found
 
 
 def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
@@ -83,8 +112,8 @@ def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
 
     Tiles that reach beyond the row compute unused elements, and test for them.
     """
-    loads = tile.pixels + tile.vectors
-    step = max(tile.pixels * tile.vectors, loads) + 1
+    loads = tile.pixels + tile.registers
+    step = max(tile.pixels * tile.registers, loads) + 1
     count = -(-columns // tile.pixels) * (channels // tile.channels)
     return count * (step + (1 if columns % tile.pixels else 0))
 
@@ -181,8 +210,10 @@ def block_for(
     across = -(-pixels[-1] // tile.pixels)
     # Weights of a whole window pay only if they exceed the cache by far: sums are many then.
     limit = PANEL_BYTES * 3 // 2 if taps == 1 else PANEL_BYTES * 4
+    is_even = pixels[-1] % tile.pixels == 0
     steps = None
-    if channels * taps * panel > limit:
+    # The sums of an uneven row of tiles, which is a block, may be too many to be in memory.
+    if channels * taps * panel > limit and (is_even or len(pixels) > 1):
         steps = part_of(channels, PANEL_BYTES // panel) or channels
     elif taps > 1:
         return None
@@ -190,7 +221,6 @@ def block_for(
     if steps is not None:
         most = max(1, min(most, SUMS_BYTES // (tile.pixels * panel)))
     if across > most or len(pixels) == 1:
-        is_even = pixels[-1] % tile.pixels == 0
         return PixelBlock(1, block_of(across, most) if is_even else across, steps)
     rows = next(n for n in range(most // across, 0, -1) if pixels[0] % n == 0)
     return PixelBlock(rows, across, steps)
