@@ -177,3 +177,34 @@ def test_a_processor_is_a_target(name):
     f = texloom.build(s, [x, y], name)
     architecture, *_ = target.attrs["mtriple"].split("-")
     assert f'target triple = "{architecture}' in f.kernels[0].source
+
+
+def _panels(rows, steps):
+    """Return native code of a product whose tiles read panels ``[steps, 16]`` one after another."""
+    a, b = te.placeholder((rows, steps), name="A"), te.placeholder((4, steps, 16), name="B")
+    k = te.reduce_axis((0, steps), name="k")
+    c = te.compute((4, rows, 16), lambda p, i, j: te.sum(a[i, k.var] * b[p, k.var, j], k), name="C")
+    s = te.create_schedule(c.op)
+    sums = s.cache_write(c, "local")
+    panel, row, column = c.op.axis
+    s[c].bind(panel, te.thread_axis("blockIdx.x"))
+    s[c].vectorize(column)
+    s[sums].compute_at(s[c], row)
+    _, i, j = sums.op.axis
+    s[sums].reorder(sums.op.reduce_axis[0], i, j)
+    s[sums].vectorize(j)
+    return texloom.build(s, [a, b, c], "llvm")
+
+
+@pytest.mark.parametrize(
+    ("rows", "steps", "is_fetched"),
+    [(3, 1000, True), (1, 1000, False), (3, 64, False), (3, 20_000, False)],
+)
+def test_next_panel_is_fetched(rows, steps, is_fetched):
+    """Fetched is what follows data that is read again, and that the second cache alone holds."""
+    f = _panels(rows, steps)
+    assert ("@llvm.prefetch" in f.kernels[0].source) == is_fetched
+    rng = np.random.default_rng(0)
+    a = rng.integers(-8, 8, (rows, steps)).astype("float32")
+    b = rng.integers(-8, 8, (4, steps, 16)).astype("float32")
+    np.testing.assert_array_equal(f(a, b), a @ b)

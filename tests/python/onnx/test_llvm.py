@@ -139,8 +139,13 @@ def test_tiles_of_products():
     assert tile_for(64, 256, 64, 4, haswell) == ProductTile(6, 2, 8, 11)
     assert tile_for(1, 2048, 2048, 4, haswell) == ProductTile(1, 8, 8, 1)
     assert tile_for(1, 7, 33, 4, haswell) is None
-    # Blocks divide the rows; otherwise there is one.
-    assert tile_for(3136, 256, 64, 4, haswell) == ProductTile(4, 2, 8, 196)
+    # The second level of AVX-512's caches holds panels of more steps, but not of all.
+    assert tile_for(128, 768, 768, 4, skylake).steps is None
+    assert tile_for(128, 768, 3072, 4, skylake).steps == 1024
+    # Blocks divide the rows; otherwise there is one. If the cache holds the whole right side, it
+    # holds a block's rows of the result.
+    assert tile_for(3136, 1024, 64, 4, haswell) == ProductTile(4, 2, 8, 196)
+    assert tile_for(3136, 256, 64, 4, haswell) == ProductTile(4, 2, 8, 28)
     assert tile_for(3137, 256, 64, 4, haswell).tiles * 6 >= 3137
     for rows, columns in ((128, 768), (7, 48), (3, 1000)):
         tile = tile_for(rows, columns, 99, 4, skylake)

@@ -14,6 +14,7 @@
 #include "codegen/llvm/plugin/imported_code.h"
 #include "codegen/llvm/plugin/kernel_entry.h"
 #include "codegen/llvm/plugin/microkernels.h"
+#include "codegen/llvm/plugin/prefetch.h"
 #include "codegen/llvm/plugin/types.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
@@ -411,12 +412,39 @@ class BlockEmitter {
     llvm::PHINode* var = builder_.CreatePHI(type, 2, as<ir::Var>(n.var)->name);
     var->addIncoming(zero, before);
     values_[n.var.get()] = var;
+    for (const auto& [inner, stream] : streams_of(n)) streams_[inner].push_back(stream);
+    for (const Stream& each : streams_[&n]) prefetch(each, var);
     stmt(n.body);
     set_line(n.location);
     Value* next = builder_.CreateAdd(var, llvm::ConstantInt::get(type, 1), "", true, true);
     var->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
     builder_.SetInsertPoint(after);
+  }
+
+  // Fetches the share of an iteration of what is after a stream, into the second cache.
+  void prefetch(const Stream& stream, Value* iteration) {
+    constexpr int64_t kLine = 64;
+    constexpr uint32_t kIsRead = 0, kSecondCache = 2, kIsData = 1;
+    llvm::Type* wide = builder_.getInt64Ty();
+    const auto times = [&](Value* number, int64_t factor) {
+      return builder_.CreateMul(builder_.CreateSExt(number, wide),
+                                builder_.getInt64(static_cast<uint64_t>(factor)));
+    };
+    // The address of the load moves by what is read in each iteration.
+    Value* offset =
+        builder_.CreateAdd(times(iteration, stream.fetched_bytes - stream.read_bytes),
+                           times(expr(stream.pass), stream.iterations * stream.fetched_bytes));
+    Value* here = place(stream.load->buffer, stream.load->indices.front());
+    for (int64_t at = 0; at < stream.fetched_bytes; at += kLine) {
+      Value* distance = builder_.CreateAdd(
+          offset,
+          builder_.getInt64(static_cast<uint64_t>(stream.iterations * stream.read_bytes + at)));
+      builder_.CreateIntrinsic(
+          llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+          {builder_.CreateGEP(builder_.getInt8Ty(), here, distance), builder_.getInt32(kIsRead),
+           builder_.getInt32(kSecondCache), builder_.getInt32(kIsData)});
+    }
   }
 
   void store_texel(const ir::TextureStore& n) {
@@ -444,6 +472,7 @@ class BlockEmitter {
   std::unordered_map<const ir::ExprNode*, Value*> values_;    // of variables
   std::unordered_map<const ir::BufferNode*, Value*> arrays_;  // their first elements
   std::unordered_map<const ir::BufferNode*, Texture> textures_;
+  std::unordered_map<const ir::For*, std::vector<Stream>> streams_;
   std::unordered_map<Expr, bool, RefHash, RefSame> from_memory_;
   ir::Failures failures_;
 };

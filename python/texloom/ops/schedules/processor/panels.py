@@ -6,9 +6,17 @@ A panel has some consecutive columns, which are channels of a convolution.
 from __future__ import annotations
 
 from ...divisors import largest_divisor
+from .registers import Registers
 
 PANEL_BYTES = 24 << 10
 """What a panel has in the first level of the cache while the tiles of a block read it."""
+
+WIDE_PANEL_BYTES = 256 << 10
+"""What a panel has in the second level of the cache, where that is large and fast enough.
+
+A tile reads a panel there only once for many products, so that its sums may as well stay in
+registers for more steps. The next panel is fetched meanwhile.
+"""
 
 LEFT_BYTES = 352 << 10
 """What a block reads of the left side again for each panel, in the second level of the cache."""
@@ -16,8 +24,43 @@ LEFT_BYTES = 352 << 10
 COPY_BYTES = 28 << 10
 """What a thread copies of the pixels that it reads, in the first level of the cache."""
 
+RESULT_BYTES = 176 << 10
+"""What a block of a product has of the result, if the whole right side stays in the second level.
+
+All panels write a block's rows before the next block, so that lines next to one another are written
+soon after one another.
+"""
+
 SUMS_BYTES = 16 << 10
 """What the sums of a block have in memory between two parts of the steps."""
+
+
+def panel_bytes(registers: Registers) -> int:
+    """Return the most bytes of a panel of a product.
+
+    Processors with registers of 64 bytes have 1 MiB or more in the second level of the cache, and
+    read 64 bytes of it in a cycle or two.
+    """
+    return WIDE_PANEL_BYTES if registers.bytes >= 64 else PANEL_BYTES
+
+
+def rows_of(registers: Registers, steps: int, columns: int, item: int, part: int) -> int:
+    """Return the most rows of a block of a product.
+
+    Parameters
+    ----------
+    registers : Registers
+    steps, columns : int
+        Of the right side.
+    item : int
+        Bytes of an element.
+    part : int
+        Steps that a block computes at once.
+    """
+    rows = LEFT_BYTES // (part * item)
+    if steps * columns * item <= 3 * panel_bytes(registers):
+        rows = min(rows, RESULT_BYTES // (columns * item))
+    return rows
 
 
 def part_of(steps: int, most: int) -> int | None:
@@ -38,4 +81,13 @@ def block_of(tiles: int, most: int) -> int:
     return largest_divisor(tiles, most, most // 4) or tiles
 
 
-__all__ = ["COPY_BYTES", "LEFT_BYTES", "PANEL_BYTES", "SUMS_BYTES", "block_of", "part_of"]
+__all__ = [
+    "COPY_BYTES",
+    "LEFT_BYTES",
+    "PANEL_BYTES",
+    "SUMS_BYTES",
+    "block_of",
+    "panel_bytes",
+    "part_of",
+    "rows_of",
+]

@@ -16,7 +16,7 @@ from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, likely, number_of, plain
 from ...contraction import Contraction
-from .panels import LEFT_BYTES, PANEL_BYTES, block_of, part_of
+from .panels import block_of, panel_bytes, part_of, rows_of
 from .registers import Registers
 
 # The fewest vectors of columns that are worth a tail of single elements.
@@ -96,8 +96,9 @@ def tile_for(
     own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width))
     if not isinstance(rows, int):
         return ProductTile(own, vectors, lanes, 1)
-    part = part_of(steps, PANEL_BYTES // (vectors * lanes * item)) if rows > own else None
-    most = max(1, LEFT_BYTES // ((part or steps) * own * item))
+    panel = panel_bytes(registers) // (vectors * lanes * item)
+    part = part_of(steps, panel) if rows > own else None
+    most = max(1, rows_of(registers, steps, columns, item, part or steps) // own)
     if -(-rows // own) <= most:
         return ProductTile(own, vectors, lanes, -(-rows // own), part)
     # In one of several blocks, each tile would test for the end of the rows.
