@@ -12,8 +12,10 @@ from llvm_plugin import has_llvm
 from onnx.reference import ReferenceEvaluator
 
 import texloom
+from texloom import te
 from texloom.errors import TVMError
 from texloom.onnx import Model
+from texloom.ops.products import matmul
 from texloom.ops.schedules.processor.products import ProductTile, tile_for
 from texloom.ops.schedules.processor.registers import Registers
 from texloom.ops.schedules.processor.tiles import (
@@ -80,6 +82,11 @@ CASES = {
         (5, 6, 5, 5),
     ),
     "product": ("(float[3, 13, 33] x) => (float[?] y) { y = MatMul(x, w) }", (33, 20)),
+    # Matrices of one row are the rows of one: tiles do not divide 13.
+    "single rows": (
+        "(float[2, 13, 1, 33] x) => (float[?] y) { m = MatMul(x, w) y = Relu(m) }",
+        (33, 40),
+    ),
     # Six rows of a tile do not divide 13, nor four vectors of a panel 40 columns.
     "tall product": (
         "(float[13, 33] x) => (float[?] y) { m = MatMul(x, w) y = Relu(m) }",
@@ -151,6 +158,15 @@ def test_tiles_of_products():
         tile = tile_for(rows, columns, 99, 4, skylake)
         assert tile.lanes == 16 or columns % 16
         assert skylake.hold(tile.rows, tile.vectors)
+
+
+def test_matrices_of_one_row_are_rows_of_one():
+    """A tile has several of them, if they are multiplied by the same matrix."""
+    for right, rows in (((64, 96), 6), ((12, 64, 96), 1)):
+        x = te.placeholder((12, 1, 64), name="x")
+        y = matmul(x, te.placeholder(right, name="w"))
+        tile = ProductTile.of(y, y, Target("haswell").value)
+        assert tile.rows == rows
 
 
 def test_vectors_are_as_wide_as_the_registers():

@@ -61,17 +61,31 @@ class ProductTile:
         roles = Contraction.of(sums)
         if target.kind != "llvm" or roles is None or roles.is_convolution:
             return None
-        rank = len(sums.shape)
+        row = _row_axis(sums, roles)
         columns, written = (number_of(each.shape[-1]) for each in (sums, root))
-        is_matrix = roles.rows == rank - 2 == len(root.shape) - 2 and len(sums.op.reduce_axis) == 1
+        is_matrix = row is not None and len(root.shape) == len(sums.shape)
         if not is_matrix or columns is None or columns != written:
             return None
-        rows = plain(sums.shape[-2])
+        rows = plain(sums.shape[row])
         if isinstance(rows, int) and roles.rows_per_group < rows:
             return None
         item = 8 if sums.dtype.endswith("64") else 4
         steps = likely(sums.op.reduce_axis[0].dom.extent)
         return tile_for(rows, columns, steps, item, Registers.of(target))
+
+
+def _row_axis(sums: Tensor, roles: Contraction) -> int | None:
+    """Return the axis of the rows of products of matrices; None for other sums.
+
+    Matrices of one row, which are multiplied by the same matrix, are the rows of one.
+    """
+    row = len(sums.shape) - 2
+    if roles.rows != row or len(sums.op.reduce_axis) != 1:
+        return None
+    is_shared = len(sums.op.input_tensors) == 2 and len(sums.op.input_tensors[1].shape) == 2
+    while is_shared and row > 0 and number_of(sums.shape[row]) == 1:
+        row -= 1
+    return row
 
 
 @lru_cache(maxsize=1024)
@@ -159,8 +173,13 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     else:
         local = sums
         s[sums].set_scope("local")
+    roles = Contraction.of(sums)
+    assert roles is not None
+    place = _row_axis(sums, roles)
+    assert place is not None
     stage = s[root]
-    *batch, row, column = stage.op.axis
+    *batch, column = stage.op.axis
+    row = batch.pop(place)
     tiles, row = stage.split(row, tile.rows)
     blocks, tiles = stage.split(tiles, tile.tiles)
     panels, column = stage.split(column, tile.columns)
@@ -172,13 +191,17 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     stage.bind(thread, te.thread_axis("blockIdx.x"))
     _in_registers(stage, [row, vector], lane)
     s[local].compute_at(stage, thread if tile.steps else tiles)
-    _order_sums(s[local], tile)
+    _order_sums(s[local], tile, place)
     return thread
 
 
-def _order_sums(stage: Stage, tile: ProductTile) -> None:
-    """Order the steps of a block, or of a tile if sums are in registers for all steps."""
-    *batch, row, column = stage.op.axis
+def _order_sums(stage: Stage, tile: ProductTile, place: int) -> None:
+    """Order the steps of a block, or of a tile if sums are in registers for all steps.
+
+    The rows are the axis at `place`.
+    """
+    *batch, column = stage.op.axis
+    row = batch.pop(place)
     (step,) = stage.op.reduce_axis
     vector, lane = stage.split(column, tile.lanes)
     order = [step]
