@@ -10,11 +10,14 @@ from .. import _core
 from .._core import TargetValue, Tensor
 from ..extents import collected, shape_of
 from ..ops import products
-from ..ops.attention import Heads, attention, split_shape, weighted_values
+from ..ops.attention import Heads, Tile, attention, split_shape, weighted_values
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
 from ..ops.normalization import masked_softmax, softmax
+from ..ops.precision import sum_dtype
 from ..ops.schedules.gpu import separable
+from ..ops.schedules.processor.attention import attention_tile
+from ..ops.schedules.processor.registers import Registers
 from ..ops.schedules.stages import stages_of
 
 
@@ -76,8 +79,21 @@ class KernelLibrary:
                 return None
         if not _is_narrow(inputs[2], heads):
             return None
-        options = {"heads": heads, "is_merged": is_merged, "is_masked": is_masked}
+        options = {
+            "heads": heads,
+            "is_merged": is_merged,
+            "is_masked": is_masked,
+            "tile": self._attention_tile(inputs, heads),
+        }
         return _core._Computation(list(inputs), [attention(*inputs, scale=scale, **options)])
+
+    def _attention_tile(self, inputs: Sequence[Tensor], heads: Heads | None) -> Tile:
+        query, value = (shape_of(each) for each in (inputs[0], inputs[2]))
+        if heads is not None:
+            query, value = split_shape(query, heads.query), split_shape(value, heads.key)
+        item = 8 if sum_dtype(inputs[0].dtype) == "float64" else 4
+        extents = (int(query[-2]), int(value[-2]), int(value[-1]))
+        return attention_tile(*extents, item, Registers.of(self.target))
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:

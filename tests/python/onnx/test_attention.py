@@ -13,9 +13,11 @@ from texloom import te
 from texloom.errors import TVMError
 from texloom.graph import Graph
 from texloom.onnx.model import Model
-from texloom.ops.attention import attention
+from texloom.ops.attention import Tile, attention
 from texloom.ops.normalization import softmax
 from texloom.ops.products import matmul
+from texloom.ops.schedules.processor.attention import attention_tile
+from texloom.ops.schedules.processor.registers import Registers
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 
@@ -37,11 +39,11 @@ def exact(query, key, value, mask=0.0, scale=1.0):
     return weights @ v, 2 * relative * (weights @ np.abs(v)) + 2 * unit * np.abs(weights @ v)
 
 
-def run(query, key, value, mask=None, scale=1.0):
+def run(query, key, value, mask=None, scale=1.0, tile=None):
     graph = Graph("attention")
     given = {"q": query, "k": key, "v": value} | ({} if mask is None else {"m": mask})
     tensors = [graph.input(n, each.shape, each.dtype.name) for n, each in given.items()]
-    (made,) = graph.op("made", "attention", partial(attention, scale=scale), tensors)
+    (made,) = graph.op("made", "attention", partial(attention, scale=scale, tile=tile), tensors)
     graph.output(made, "y")
     return graph.compile().run(given)["y"]
 
@@ -64,6 +66,24 @@ def test_kernel(batch, rows, depth, keys, width, dtype):
     expected, bound = exact(q, k, v, mask.astype("float64"), 0.25)
     assert got.dtype == dtype and got.shape == expected.shape
     assert (np.abs(got - expected) <= bound).all()
+
+
+@pytest.mark.parametrize("tile", [Tile(3, 3, 4), Tile(7, 2, 16), Tile(6, 4, 16)], ids=str)
+@pytest.mark.parametrize("keys", [49, 530, 1025])
+def test_tiles(tile, keys):
+    """Rows, keys and values do not fill tiles; the last vector has keys of the one before."""
+    q, k, v = floats(2, 10, 12), floats(2, 12, keys, seed=1), floats(2, keys, 40, seed=2)
+    mask = np.where(floats(10, keys, seed=3) > 0, 0, -100).astype("float32")
+    expected, bound = exact(q, k, v, mask.astype("float64"))
+    assert (np.abs(run(q, k, v, mask, tile=tile) - expected) <= bound).all()
+
+
+def test_tiles_fit_the_registers():
+    """A tile leaves no vector of values empty if it can, and few rows."""
+    assert attention_tile(197, 197, 64, 4, Registers(64, 32, 32)) == Tile(6, 4, 16)
+    assert attention_tile(49, 49, 32, 4, Registers(64, 32, 32)) == Tile(7, 2, 16)
+    assert attention_tile(128, 128, 32, 4, Registers(32, 16, 16)) == Tile(6, 2, 8)
+    assert attention_tile(1, 77, 64, 4, Registers(32, 16, 16)).rows == 1
 
 
 def test_values_that_are_no_finite_numbers():

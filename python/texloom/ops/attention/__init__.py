@@ -14,11 +14,12 @@ from .heads import (
     weighted_values,
 )
 from .masks import Visible, score_bias
-from .online import attention
+from .online import Tile, attention
 from .rotary import rotary_embedding
 
 __all__ = [
     "Heads",
+    "Tile",
     "Visible",
     "appended",
     "attention",

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count as count_from
 from math import prod
 from typing import Any
 
@@ -21,17 +22,32 @@ from ..precision import sum_dtype
 from ..raveling import unraveled
 from .heads import Heads, place, split_shape
 
-ROWS = 8
-"""Rows of a block."""
+KEYS = 512
+"""The most keys of a block: the scores of its rows stay in the nearest cache."""
 
-KEYS = 64
-"""Keys of a block."""
+_LEAST_EXPONENT = {"float32": -87.3, "float64": -708.3}
+"""Below, exponentials are subnormal numbers, which processors compute slowly: they count as 0.
 
-LANES = 8
-"""The number of keys, or of elements of a value, in a vector."""
+The greatest exponential of a row is 1, so that this changes no sum by more than the rounding.
+"""
 
-COLUMNS = 2 * LANES
-"""The number of columns of each row whose sums are in registers."""
+
+@dataclass(frozen=True)
+class Tile:
+    """What a thread computes at once.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of a block.
+    vectors, lanes : int
+        The number and size of vectors of keys, or of elements of a value, whose sums are in
+        registers for each row.
+    """
+
+    rows: int = 8
+    vectors: int = 2
+    lanes: int = 8
 
 
 def attention(
@@ -44,6 +60,7 @@ def attention(
     heads: Heads | None = None,
     is_merged: bool = False,
     is_masked: bool = False,
+    tile: Tile | None = None,
 ) -> Tensor:
     """Return ``softmax(scale * query @ key + mask) @ value``.
 
@@ -65,6 +82,7 @@ def attention(
         Whether the heads of the result are in its last axis.
     is_masked : bool
         Whether a row without keys is 0.
+    tile : Tile
 
     Returns
     -------
@@ -88,7 +106,7 @@ def attention(
     shape = (*batch, rows, width)
     if heads is not None and is_merged:
         shape = (batch[0], rows, heads.query * width)
-    sizes = _Sizes(batch, rows, depth, keys, width, scale, heads, is_masked)
+    sizes = _Sizes(batch, rows, depth, keys, width, scale, heads, is_masked, tile or Tile())
     inputs = [query, key, value, *([mask] if mask is not None else [])]
     return te.extern(
         shape,
@@ -109,6 +127,24 @@ class _Sizes:
     scale: float
     heads: Heads | None
     is_masked: bool
+    tile: Tile
+
+    @property
+    def lanes(self) -> int:
+        """Lanes of a vector, of which the keys fill at least one."""
+        return next(
+            n for n in (self.tile.lanes, 8, 4, 2, 1) if n <= min(self.keys, self.tile.lanes)
+        )
+
+    @property
+    def block(self) -> int:
+        """Keys of a block: whole vectors; the last block may have fewer, but at least a vector."""
+        lanes = self.lanes
+        for count in count_from(-(-self.keys // KEYS)):
+            block = -(-self.keys // (count * lanes)) * lanes
+            if self.keys <= block or (self.keys - 1) % block + 1 >= lanes:
+                return min(block, self.keys)
+        raise AssertionError("blocks of one vector fit")
 
 
 class _Kernel:
@@ -122,7 +158,10 @@ class _Kernel:
         self._inputs = [ib.buffer_ptr(each) for each in inputs]
         self._output = ib.buffer_ptr(outputs[0])
         self._output_shape = tuple(int(extent) for extent in outputs[0].shape)
-        self._rows = min(ROWS, sizes.rows)
+        self._rows = min(sizes.tile.rows, sizes.rows)
+        self._lanes = sizes.lanes
+        self._columns = sizes.tile.vectors * self._lanes
+        self._is_single = sizes.block == sizes.keys
 
     def body(self) -> Any:
         ib, sizes, rows = self._ib, self._sizes, self._rows
@@ -133,17 +172,23 @@ class _Kernel:
         first = ib.let("first", number * rows)
         last = te.const(sizes.rows - 1, "int32")
         self._row = [ib.let("row", tir.min(first + r, last)) for r in range(rows)]
-        self._scores = self._own("scores", rows, KEYS)
+        self._scores = self._own("scores", rows, sizes.block)
         self._sums = self._own("sums", rows, sizes.width)
-        self._top = self._own("top", rows)
-        self._total = self._own("total", rows, LANES)
-        self._scale = self._own("factor", rows)
+        self._total = self._own("total", rows, self._lanes)
+        # One element for each row, and more, so that they are whole vectors.
+        self._padded = -(-rows // 4) * 4
+        self._top = self._own("top", self._padded)
+        self._scale = self._own("factor", self._padded)
         least = te.min_value(self._wide)  # finite, so that differences from it are not NaN
+        self._for_lanes(self._padded, lambda i: _store(self._top, i, least))
         for r in range(rows):
-            self._top[r] = least
-            self._for_lanes(LANES, lambda i, r=r: self._set(self._total, r, i, 0))
+            self._for_lanes(self._lanes, lambda i, r=r: self._set(self._total, r, i, 0))
             self._for_lanes(sizes.width, lambda i, r=r: self._set(self._sums, r, i, 0))
-        self._pieces(sizes.keys, KEYS, self._block)
+        whole, rest = divmod(sizes.keys, sizes.block)
+        with ib.for_range(0, whole, name="block") as block:
+            self._block(ib.let("start", block * sizes.block), sizes.block)
+        if rest:
+            self._block(te.const(sizes.keys - rest, "int32"), rest)
         self._write()
         return ib.get()
 
@@ -156,7 +201,7 @@ class _Kernel:
     def _for_lanes(self, extent: int, statement: Any) -> None:
         """Emit a statement for each index, in vectors of consecutive indices."""
         ib = self._ib
-        lanes = next(n for n in (LANES, 4, 2, 1) if extent % n == 0)
+        lanes = next(n for n in (16, 8, 4, 2, 1) if n <= self._sizes.tile.lanes and extent % n == 0)
         if lanes == 1:
             with ib.for_range(0, extent, name="i") as i:
                 statement(i)
@@ -183,16 +228,17 @@ class _Kernel:
 
     def _block(self, start: Any, size: int) -> None:
         """Add the terms of a block of keys to the sums."""
-        ib = self._ib
-        self._pieces(size, COLUMNS, lambda at, columns: self._score(start, at, columns))
-        lanes = LANES if size % LANES == 0 else 1
-        with ib.new_scope():
-            best = self._own("best", LANES)
-            for r in range(self._rows):
-                self._exponentials(r, best, size, lanes)
+        lanes = self._lanes
+        self._pieces(
+            size - size % lanes, self._columns, lambda at, columns: self._score(start, at, columns)
+        )
+        if size % lanes:  # the last vector has keys of the one before again
+            self._score(start, te.const(size - lanes, "int32"), lanes)
+        with self._ib.new_scope():
+            self._exponentials(size)
         self._pieces(
             self._sizes.width,
-            COLUMNS,
+            self._columns,
             lambda at, columns: self._accumulate(start, size, at, columns),
         )
 
@@ -205,7 +251,7 @@ class _Kernel:
         if whole:
             with self._ib.for_range(0, whole, name="piece") as piece:
                 statement(self._ib.let("begin", piece * size), size)
-        for length in (rest - rest % LANES, rest % LANES):
+        for length in (rest - rest % self._lanes, rest % self._lanes):
             if length:
                 statement(te.const(extent - rest, "int32"), length)
                 rest -= length
@@ -236,35 +282,88 @@ class _Kernel:
 
                 self._for_lanes(columns, store)
 
-    def _exponentials(self, r: int, best: Any, size: int, lanes: int) -> None:
-        """Replace the scores of a row by exponentials; store the factor that rescales the sums."""
-        ib, scores = self._ib, self._scores
-        steps = size // lanes
-        for step in range(steps):
+    def _exponentials(self, size: int) -> None:
+        """Replace the scores of a block by exponentials, and scale the earlier sums down."""
+        scores, lanes = self._scores, self._lanes
+        whole, rest = divmod(size, lanes)
+        end = size - lanes
+        best = self._own("best", self._rows, lanes)
+        for r in range(self._rows):
+            self._each_lane(lanes, lambda i, r=r: _store(best, (r, i), scores[r, end + i]))
+        # The last vector, before the elements that it shares with the one before are replaced.
+        tail = self._own("tail", self._rows, lanes) if rest else None
+        for r in range(self._rows if rest else 0):
+            self._each_lane(lanes, lambda i, r=r: _store(tail, (r, i), scores[r, end + i]))
+
+        def raise_best(r: int, at: Any) -> None:
             self._each_lane(
-                lanes,
-                lambda i, step=step: _store(
-                    best, i, tir.max(best[i], scores[r, step * lanes + i]) if step else scores[r, i]
-                ),
+                lanes, lambda i: _store(best, (r, i), tir.max(best[r, i], scores[r, at + i]))
             )
-        top = self._top[r]
-        for i in range(lanes):
-            top = ib.let("top", tir.max(top, best[i]))
-        self._scale[r] = te.exp(self._top[r] - top)
-        self._top[r] = top
-        self._each_lane(
-            LANES, lambda i: _store(self._total, (r, i), self._total[r, i] * self._scale[r])
+
+        self._each_vector(whole, raise_best)
+        self._rescale(best)
+
+        def replace(r: int, at: Any) -> None:
+            self._each_lane(
+                lanes, lambda i: _store(scores, (r, at + i), self._exp(scores[r, at + i], r))
+            )
+            self._each_lane(lanes, lambda i: self._add_total(r, i, scores[r, at + i]))
+
+        self._each_vector(whole, replace)
+
+        def new(r: int, i: Any) -> Any:
+            return tir.Select(i >= lanes - rest, tail[r, i], te.const(0, self._wide))
+
+        for r in range(self._rows if rest else 0):
+            self._each_lane(lanes, lambda i, r=r: _store(tail, (r, i), self._exp(tail[r, i], r)))
+            self._each_lane(lanes, lambda i, r=r: _store(scores, (r, end + i), tail[r, i]))
+            self._each_lane(lanes, lambda i, r=r: self._add_total(r, i, new(r, i)))
+
+    def _each_vector(self, count: int, statement: Any) -> None:
+        """Emit ``statement(row, first element)`` for the vectors of all rows."""
+        with self._ib.for_range(0, count, name="vector") as vector:
+            at = self._ib.let("at", vector * self._lanes)
+            for r in range(self._rows):
+                statement(r, at)
+
+    def _rescale(self, best: Any) -> None:
+        """Set the greatest score of each row, and scale the sums of the exponentials down."""
+        padded, width = self._padded, self._lanes // 2
+        while width:
+            for r in range(self._rows):
+                self._each_lane(
+                    width,
+                    lambda i, r=r, w=width: _store(
+                        best, (r, i), tir.max(best[r, i], best[r, w + i])
+                    ),
+                )
+            width //= 2
+        if self._is_single:
+            for r in range(self._rows):
+                self._top[r] = tir.max(self._top[r], best[r, 0])
+            return
+        self._for_lanes(padded, lambda i: _store(self._scale, i, self._top[i]))
+        for r in range(self._rows):
+            self._top[r] = tir.max(self._top[r], best[r, 0])
+        self._for_lanes(
+            padded, lambda i: _store(self._scale, i, te.exp(self._scale[i] - self._top[i]))
         )
-        for step in range(steps):
+        for r in range(self._rows):
+            self._each_lane(
+                self._lanes,
+                lambda i, r=r: _store(self._total, (r, i), self._total[r, i] * self._scale[r]),
+            )
 
-            def replace(i: Any, step: int = step) -> None:
-                scores[r, step * lanes + i] = te.exp(scores[r, step * lanes + i] - top)
+    def _exp(self, score: Any, r: int) -> Any:
+        """Return the exponential of a score relative to the greatest of its row."""
+        least = te.const(_LEAST_EXPONENT[self._wide], self._wide)
+        difference = score - self._top[r]
+        is_small = difference < least
+        value = te.exp(tir.Select(is_small, least, difference))
+        return tir.Select(is_small, te.const(0, self._wide), value)
 
-            def add(i: Any, step: int = step) -> None:
-                self._total[r, i] = self._total[r, i] + scores[r, step * lanes + i]
-
-            self._each_lane(lanes, replace)
-            self._each_lane(lanes, add)
+    def _add_total(self, r: int, i: Any, value: Any) -> None:
+        self._total[r, i] = self._total[r, i] + value
 
     def _each_lane(self, lanes: int, statement: Any) -> None:
         if lanes == 1:
@@ -278,11 +377,12 @@ class _Kernel:
         with ib.new_scope():
             sums = self._own("part", self._rows, columns)
             for r in range(self._rows):
-                scale = self._scale[r]
-                self._for_lanes(
-                    columns,
-                    lambda i, r=r, scale=scale: _store(sums, (r, i), self._sums[r, at + i] * scale),
-                )
+
+                def begin(i: Any, r: int = r) -> None:
+                    before = self._sums[r, at + i]
+                    sums[r, i] = before if self._is_single else before * self._scale[r]
+
+                self._for_lanes(columns, begin)
             with ib.for_range(0, size, name="j") as j:
                 for r in range(self._rows):
                     factor = ib.let("p", self._scores[r, j])
@@ -297,9 +397,14 @@ class _Kernel:
     def _write(self) -> None:
         """Divide by the sums of the exponentials; rows beyond the last repeat the last row."""
         for r, row in enumerate(self._row):
+            width = self._lanes // 2
+            while width:
+                self._each_lane(
+                    width,
+                    lambda i, r=r, w=width: self._add_total(r, i, self._total[r, w + i]),
+                )
+                width //= 2
             total = self._total[r, 0]
-            for i in range(1, LANES):
-                total = total + self._total[r, i]
             if self._sizes.is_masked:
                 one = te.const(1, self._wide)
                 total = te.if_then_else(total.equal(te.const(0, self._wide)), one, total)
@@ -322,4 +427,4 @@ def _store(array: Any, index: Any, value: Any) -> None:
     array[index] = value
 
 
-__all__ = ["attention"]
+__all__ = ["Tile", "attention"]
