@@ -87,6 +87,12 @@ CASES = {
         "(float[2, 13, 1, 33] x) => (float[?] y) { m = MatMul(x, w) y = Relu(m) }",
         (33, 40),
     ),
+    # Few rows of several matrices read a panel, all steps or parts of them.
+    "stack": ("(float[3, 4, 7, 33] x) => (float[?] y) { y = MatMul(x, w) }", (33, 40)),
+    "deep stack": (
+        "(float[3, 7, 1040] x) => (float[?] y) { m = MatMul(x, w) y = Relu(m) }",
+        (1040, 48),
+    ),
     # Six rows of a tile do not divide 13, nor four vectors of a panel 40 columns.
     "tall product": (
         "(float[13, 33] x) => (float[?] y) { m = MatMul(x, w) y = Relu(m) }",
@@ -167,6 +173,16 @@ def test_matrices_of_one_row_are_rows_of_one():
         y = matmul(x, te.placeholder(right, name="w"))
         tile = ProductTile.of(y, y, Target("haswell").value)
         assert tile.rows == rows
+
+
+def test_matrices_share_a_panel():
+    """All matrices are in one block if the cache holds their rows; otherwise some are."""
+    for batch, matrices in (((1, 7), 7), ((3, 5), 15), ((900, 3), 50)):
+        x = te.placeholder((*batch, 7, 768), name="x")
+        y = matmul(x, te.placeholder((768, 384), name="w"))
+        tile = ProductTile.of(y, y, Target("haswell").value)
+        assert tile.matrices == matrices
+        assert tile.matrices * 7 * tile.steps * 4 <= 352 << 10
 
 
 def test_vectors_are_as_wide_as_the_registers():

@@ -9,13 +9,15 @@ registers or in the first level of the cache.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
-from ....extents import Extent, likely, number_of, plain
+from ....extents import Extent, are_known, likely, number_of, plain
 from ...contraction import Contraction
+from ...divisors import largest_divisor
 from .panels import block_of, panel_bytes, part_of, rows_of
 from .registers import Registers
 
@@ -38,6 +40,8 @@ class ProductTile:
     steps : int or None
         Steps of the sum for which a panel stays in the cache while the tiles of a block read it:
         the sums of a block are in memory between. None if sums are in registers for all steps.
+    matrices : int
+        Matrices of a block, all of whose rows read the same panel; then `tiles` are those of one.
     """
 
     rows: int
@@ -45,6 +49,7 @@ class ProductTile:
     lanes: int
     tiles: int
     steps: int | None = None
+    matrices: int = 1
 
     @property
     def columns(self) -> int:
@@ -71,7 +76,34 @@ class ProductTile:
             return None
         item = 8 if sums.dtype.endswith("64") else 4
         steps = likely(sums.op.reduce_axis[0].dom.extent)
-        return tile_for(rows, columns, steps, item, Registers.of(target))
+        registers = Registers.of(target)
+        tile = tile_for(rows, columns, steps, item, registers)
+        others = [plain(n) for n in sums.shape[:row]]
+        if tile is None or not _is_shared(sums) or not are_known([rows, *others]):
+            return tile
+        return tile.for_matrices(prod(others), rows, columns, steps, item, registers)
+
+    def for_matrices(
+        self,
+        count: int,
+        rows: int,
+        columns: int,
+        steps: int,
+        item: int,
+        registers: Registers,
+    ) -> ProductTile:
+        """Return the tile for several matrices, given that for one; see :func:`tile_for`."""
+        part = self.steps or part_of(steps, panel_bytes(registers) // (self.columns * item))
+        most = rows_of(registers, steps, columns, item, part or steps) // rows
+        matrices = largest_divisor(count, most)
+        if self.rows * self.tiles < rows or matrices is None or matrices == 1:
+            return self
+        return replace(self, matrices=matrices, steps=part)
+
+
+def _is_shared(sums: Tensor) -> bool:
+    """Whether all matrices of the left side are multiplied by the same one."""
+    return len(sums.op.input_tensors) == 2 and len(sums.op.input_tensors[1].shape) == 2
 
 
 def _row_axis(sums: Tensor, roles: Contraction) -> int | None:
@@ -82,8 +114,7 @@ def _row_axis(sums: Tensor, roles: Contraction) -> int | None:
     row = len(sums.shape) - 2
     if roles.rows != row or len(sums.op.reduce_axis) != 1:
         return None
-    is_shared = len(sums.op.input_tensors) == 2 and len(sums.op.input_tensors[1].shape) == 2
-    while is_shared and row > 0 and number_of(sums.shape[row]) == 1:
+    while _is_shared(sums) and row > 0 and number_of(sums.shape[row]) == 1:
         row -= 1
     return row
 
@@ -184,9 +215,13 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     blocks, tiles = stage.split(tiles, tile.tiles)
     panels, column = stage.split(column, tile.columns)
     vector, lane = stage.split(column, tile.lanes)
+    inner: list[IterVar] = []
+    if tile.matrices > 1:
+        matrices, own = stage.split(stage.fuse(*batch[:place]), tile.matrices)
+        batch, inner = [matrices, *batch[place:]], [own]
     # Rows are the fastest axis: a panel is in the cache while the tiles of all rows read it.
     outer = [*batch, panels, blocks] if tile.tiles == 1 else [*batch, blocks, panels]
-    stage.reorder(*outer, tiles, row, vector, lane)
+    stage.reorder(*outer, *inner, tiles, row, vector, lane)
     thread = stage.fuse(*outer)
     stage.bind(thread, te.thread_axis("blockIdx.x"))
     _in_registers(stage, [row, vector], lane)
@@ -204,12 +239,12 @@ def _order_sums(stage: Stage, tile: ProductTile, place: int) -> None:
     row = batch.pop(place)
     (step,) = stage.op.reduce_axis
     vector, lane = stage.split(column, tile.lanes)
-    order = [step]
+    order = [*batch, step]
     if tile.steps:
         tiles, row = stage.split(row, tile.rows)
         parts, step = stage.split(step, tile.steps)
-        order = [parts, tiles, step]
-    stage.reorder(*batch, *order, row, vector, lane)
+        order = [parts, *batch, tiles, step]
+    stage.reorder(*order, row, vector, lane)
     _in_registers(stage, [row, vector], lane)
 
 
