@@ -58,8 +58,19 @@ bool takes(Intrinsic function, Type type) {
   if (function == Intrinsic::Popcount || function == Intrinsic::Clz) {
     return type.is_uint() && type.bits >= 32;
   }
+  if (dot_of(function)) return type.element() == kInt32;
   const bool native = function >= Intrinsic::NativeExp && function <= Intrinsic::NativePowr;
   return type.is_float() && !(native && type.bits == 64);
+}
+
+std::optional<Dot> dot_of(Intrinsic function) {
+  switch (function) {
+    case Intrinsic::DotU8S8: return Dot{8, false, true};
+    case Intrinsic::DotS8S8: return Dot{8, true, true};
+    case Intrinsic::DotU8U8: return Dot{8, false, false};
+    case Intrinsic::DotS16S16: return Dot{16, true, true};
+    default: return std::nullopt;
+  }
 }
 
 const IntrinsicInfo& info(Intrinsic function) { return kIntrinsics[static_cast<size_t>(function)]; }

@@ -62,6 +62,13 @@ struct IntrinsicInfo {
 };
 const IntrinsicInfo& info(Intrinsic function);
 const IntrinsicInfo* find_intrinsic(std::string_view te_name);
+// A dot product of the integers of two words.
+struct Dot {
+  int bits;  // of an integer: 8 or 16
+  bool is_left_signed, is_right_signed;
+};
+// The dot product that a function computes; nullopt for other functions.
+std::optional<Dot> dot_of(Intrinsic function);
 // Whether the function accepts this type, a vector or a scalar.
 bool takes(Intrinsic function, Type type);
 

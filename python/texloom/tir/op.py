@@ -82,6 +82,52 @@ def clz(x: Operand) -> Expr:
     return _core.leading_zeros(x)
 
 
+def word(*parts: Operand) -> Expr:
+    """Four 8-bit integers, or two 16-bit ones, as an int32; the first is the lowest bits."""
+    bits = 32 // max(len(parts), 1)
+    made = None
+    for number, part in enumerate(parts):
+        given = _core.to_expr(part)
+        if len(parts) not in (2, 4) or given.dtype not in (f"int{bits}", f"uint{bits}"):
+            refuse(
+                "BadOperandType",
+                f"tir.word is called with {len(parts)} integers, one of them {given.dtype}",
+                "give it four integers of 8 bits, or two of 16 bits",
+            )
+        own = given.astype(f"uint{bits}").astype("uint32")
+        raised = own << const(bits * number, "uint32") if number else own
+        made = raised if made is None else made | raised
+    return made.astype("int32")
+
+
+_DOTS = {
+    ("uint8", "int8"): "dot_u8s8",
+    ("int8", "int8"): "dot_s8s8",
+    ("uint8", "uint8"): "dot_u8u8",
+    ("int16", "int16"): "dot_s16s16",
+}
+
+
+def dot(x: Operand, y: Operand, left: str = "int8", right: str = "int8") -> Expr:
+    """The sum of the products of the integers of two words, int32; the sum wraps.
+
+    Parameters
+    ----------
+    x, y : int32
+        As :func:`word` makes them.
+    left, right : str
+        The types of their integers: uint8 and int8, or one of these or int16 for both.
+    """
+    function = _DOTS.get((left, right))
+    if function is None:
+        refuse(
+            "BadOperandType",
+            f"tir.dot does not multiply {left} by {right}",
+            "the left and the right integers are " + ", ".join(f"{a} and {b}" for a, b in _DOTS),
+        )
+    return _core.call(function, x, y)
+
+
 def isnan(x: Operand) -> Expr:
     """Whether the value is NaN; false for integers."""
     x = _core.to_expr(x)
@@ -387,6 +433,7 @@ __all__ = [
     "cos",
     "cosh",
     "div",
+    "dot",
     "erf",
     "exp",
     "exp10",
@@ -431,5 +478,6 @@ __all__ = [
     "truncdiv",
     "truncmod",
     "var",
+    "word",
 ]
 check_calls(globals())

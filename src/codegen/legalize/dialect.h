@@ -38,6 +38,10 @@ class FunctionSet {
     for (const ir::Intrinsic each : functions) rest.mask_ &= ~bit(each);
     return rest;
   }
+  constexpr FunctionSet without_dots() const {
+    return without({ir::Intrinsic::DotU8S8, ir::Intrinsic::DotS8S8, ir::Intrinsic::DotU8U8,
+                    ir::Intrinsic::DotS16S16});
+  }
   constexpr bool contains(ir::Intrinsic function) const { return (mask_ & bit(function)) != 0; }
   constexpr bool operator==(const FunctionSet&) const = default;
 
@@ -49,7 +53,7 @@ class FunctionSet {
 
   uint64_t mask_;
 };
-static_assert(static_cast<unsigned>(ir::Intrinsic::Clz) < 64, "a set has 64 functions");
+static_assert(static_cast<unsigned>(ir::Intrinsic::DotS16S16) < 64, "a set has 64 functions");
 
 // How vectors are accessed in an array.
 enum class PointerModel : uint8_t {

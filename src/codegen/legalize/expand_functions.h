@@ -7,8 +7,8 @@
 namespace texloom::codegen {
 
 // Purpose: replaces a function that the dialect lacks, if one other function or operation gives the
-//   same values: native_recip becomes a native division. function_definitions.h has the functions
-//   that take several operations.
+//   same values: native_recip becomes a native division. Dot products become shifts and products.
+//   function_definitions.h has the functions of floats that take several operations.
 // Requires: stage legalized.
 // Ensures: stage legalized; no call of a function that the dialect lacks and that this pass can
 //   replace. Calls of other missing functions stay.

@@ -73,6 +73,10 @@ constexpr auto kNames = std::to_array<FunctionName>({
     {NativePowr, "fast::powr"},
     {Popcount, "popcount"},
     {Clz, "clz"},
+    {DotU8S8, ""},
+    {DotS8S8, ""},
+    {DotU8U8, ""},
+    {DotS16S16, ""},
 });
 static_assert(names_all_functions(kNames), "give each function of ir/intrinsics.def a name in MSL");
 

@@ -7,7 +7,7 @@ Dialect msl_dialect(const ir::Target& target) {
       .name = "Metal's language",
       .vector_widths = {2, 3, 4},
       .vector_conditions = VectorConditions::Bools,
-      .functions = FunctionSet::all().without(
+      .functions = FunctionSet::all().without_dots().without(
           {ir::Intrinsic::Cbrt, ir::Intrinsic::Erf, ir::Intrinsic::Erfc, ir::Intrinsic::Expm1,
            ir::Intrinsic::Hypot, ir::Intrinsic::Log1p, ir::Intrinsic::NativeRecip}),
       .defines_functions = true,

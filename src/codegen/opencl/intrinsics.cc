@@ -65,6 +65,10 @@ constexpr std::array kNames = {
     FunctionName{NativePowr, "native_powr"},
     FunctionName{Popcount, "popcount"},
     FunctionName{Clz, "clz"},
+    FunctionName{DotU8S8, ""},
+    FunctionName{DotS8S8, ""},
+    FunctionName{DotU8U8, ""},
+    FunctionName{DotS16S16, ""},
 };
 
 static_assert(names_all_functions(kNames),

@@ -27,6 +27,7 @@ constexpr std::array kSteps = {
     Shared::bind_texels,
     Shared::widen_storage,
     Shared::check_limits,
+    Shared::expand_functions,
     Shared::align_accesses,
     CSteps::make_promotions_explicit,
     Shared::make_divisions_explicit,

@@ -7,6 +7,7 @@ Dialect opencl_dialect(const ir::Target& target) {
       .name = "OpenCL C",
       .vector_widths = {2, 3, 4, 8, 16},
       .vector_conditions = VectorConditions::Masks,
+      .functions = FunctionSet::all().without_dots(),
       .half = target.features.float16_arithmetic ? HalfSupport::Values : HalfSupport::Memory,
       .bools_in_memory = false,
       .float64 = target.features.float64,

@@ -62,6 +62,8 @@ Number value_of(Intrinsic function, Number x, Number y) {
     case Intrinsic::NativeRecip: return Number{1} / x;
     case Intrinsic::NativeDivide: return x / y;
     case Intrinsic::Popcount: case Intrinsic::Clz: break;  // integer functions
+    case Intrinsic::DotU8S8: case Intrinsic::DotS8S8: case Intrinsic::DotU8U8:
+    case Intrinsic::DotS16S16: break;
   }
   TL_UNREACHABLE();
 }

@@ -117,6 +117,15 @@ uint64_t float_bits(Type type, double value) {
   return type.code == TypeCode::BFloat ? single >> 16 : encode_half(value);
 }
 
+Scalar apply_dot(const Dot& dot, Scalar a, Scalar b) {
+  const Type left = dot.is_left_signed ? Type::i(dot.bits) : Type::u(dot.bits);
+  const Type right = dot.is_right_signed ? Type::i(dot.bits) : Type::u(dot.bits);
+  int64_t sum = 0;
+  for (int place = 0; place < 32; place += dot.bits)
+    sum += wrapped(a.integer >> place, left) * wrapped(b.integer >> place, right);
+  return of_integer(kInt32, static_cast<uint64_t>(sum));
+}
+
 double float_of_bits(Type type, uint64_t bits) {
   if (type.bits == 64) return std::bit_cast<double>(bits);
   if (type.bits == 32) return std::bit_cast<float>(static_cast<uint32_t>(bits));
@@ -154,6 +163,7 @@ Scalar apply_call(Intrinsic function, Type type, std::span<const Scalar> argumen
   const Scalar& x = arguments.front();
   if (!type.is_float()) {
     const auto bits = static_cast<uint64_t>(x.integer);
+    if (const auto dot = dot_of(function)) return apply_dot(*dot, x, arguments.back());
     if (function == Intrinsic::Popcount) return scalar_of(int64_t{std::popcount(bits)});
     if (function == Intrinsic::Clz) {
       return scalar_of(int64_t{std::countl_zero(bits) - (64 - type.bits)});

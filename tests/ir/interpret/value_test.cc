@@ -261,7 +261,7 @@ TEST(Scalars, Calls) {
 #define TL_INTRINSIC(Name, te_name, arity) ++functions;
 #include "ir/intrinsics.def"
 #undef TL_INTRINSIC
-  EXPECT_EQ(cases.size() + 2, functions);  // popcount and clz are integer functions
+  EXPECT_EQ(cases.size() + 6, functions);  // popcount, clz and dot products are of integers
   for (const CallCase& c : cases) {
     for (const Type type : {kHalf, kBFloat, kFloat32, kDouble}) {
       EXPECT_EQ(call(c.function, type, c.x, c.y), c.expected)
@@ -285,6 +285,25 @@ TEST(Scalars, BitsOfIntegers) {
   EXPECT_EQ(bits(Intrinsic::Clz, Type::u(32), 1), 31);
   EXPECT_EQ(bits(Intrinsic::Clz, Type::u(32), 0), 32);
   EXPECT_EQ(bits(Intrinsic::Clz, Type::u(64), 1), 63);
+}
+
+TEST(Scalars, DotProductsOfWords) {
+  const auto dot = [](Intrinsic function, int32_t x, int32_t y) {
+    const std::array<Scalar, 2> words{scalar_of(int64_t{x}), scalar_of(int64_t{y})};
+    return apply_call(function, kInt32, words).integer;
+  };
+  // The bytes of -1 are 255 or -1, those of 0x80808080 are 128 or -128.
+  const auto signs = static_cast<int32_t>(0x80808080U);
+  EXPECT_EQ(dot(Intrinsic::DotU8S8, -1, -1), -4 * 255);
+  EXPECT_EQ(dot(Intrinsic::DotU8S8, -1, signs), -4 * 255 * 128);
+  EXPECT_EQ(dot(Intrinsic::DotU8S8, signs, -1), -4 * 128);
+  EXPECT_EQ(dot(Intrinsic::DotS8S8, -1, signs), 4 * 128);
+  EXPECT_EQ(dot(Intrinsic::DotU8U8, -1, -1), 4 * 255 * 255);
+  EXPECT_EQ(dot(Intrinsic::DotU8S8, 0x04030201, 0x01000001), 1 + 4);
+  EXPECT_EQ(dot(Intrinsic::DotS16S16, 0x0003FFFE, 0x00050007), -14 + 15);
+  // The only sum that wraps.
+  const auto least = static_cast<int32_t>(0x80008000U);
+  EXPECT_EQ(dot(Intrinsic::DotS16S16, least, least), std::numeric_limits<int32_t>::min());
 }
 
 TEST(Scalars, AbsOfIntegers) {

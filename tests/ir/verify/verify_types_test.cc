@@ -113,6 +113,11 @@ TEST(TypeProblem, Call) {
   EXPECT_EQ(problem(call(Type::u(32), Intrinsic::Clz, {var(Type::u(32))})), "");
   EXPECT_EQ(problem(call(kInt32, Intrinsic::Clz, {var(kInt32)})),
             "the function does not take int32");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::DotU8S8, {var(kInt32), var(kInt32)})), "");
+  EXPECT_EQ(problem(call(Type::u(32), Intrinsic::DotU8S8, {var(Type::u(32)), var(Type::u(32))})),
+            "the function does not take uint32");
+  EXPECT_EQ(problem(call(kInt32, Intrinsic::DotS8S8, {var(kInt32)})),
+            "the function has 1 arguments and takes 2");
   EXPECT_EQ(problem(call(kFloat64, Intrinsic::NativeExp, {var(kFloat64)})),
             "the function does not take float64");
   EXPECT_EQ(problem(call(kFloat64, Intrinsic::Exp, {var(kFloat32)})),

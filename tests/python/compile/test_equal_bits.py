@@ -100,6 +100,16 @@ PROGRAMS = {
     "int8": integers("int8"),
     "uint8": Program(("uint8",) * 2, lambda a, b: (a + b, a * b, a >> (b & 7), te.min(a, b))),
     "int32": integers("int32"),
+    "words": Program(
+        ("int32",) * 3,
+        lambda a, b, c: (
+            c + tir.dot(a, b, "uint8", "int8"),
+            tir.dot(a, b, "int8", "int8") - c,
+            tir.dot(a, b, "uint8", "uint8"),
+            tir.dot(a, b, "int16", "int16") + c,
+        ),
+        4,
+    ),
     "from float32": Program(("float32",), from_float),
     "from float16": Program(
         ("float16",), lambda x: (x.astype("float32"), chosen(x, -128, 127, "int8"))
@@ -186,7 +196,7 @@ def expect_equal_bits(s: Any, inputs: list[Any], outputs: list[Any]) -> None:
             assert not len(where), f"output {number} on {name}: {len(where)} differ, of {at}"
 
 
-BY_DAY = ("float32 in vectors", "float16", "from float32", "int8")
+BY_DAY = ("float32 in vectors", "float16", "from float32", "int8", "words")
 
 
 @pytest.mark.parametrize(

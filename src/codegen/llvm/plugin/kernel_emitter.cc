@@ -11,6 +11,7 @@
 #include "codegen/llvm/nontemporal.h"
 #include "codegen/llvm/plugin/arithmetic.h"
 #include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/dot_products.h"
 #include "codegen/llvm/plugin/imported_code.h"
 #include "codegen/llvm/plugin/kernel_entry.h"
 #include "codegen/llvm/plugin/microkernels.h"
@@ -42,11 +43,13 @@ struct Texture {
 // Emits the function that runs one block.
 class BlockEmitter {
  public:
-  BlockEmitter(llvm::Module& module, const ir::Kernel& kernel, DebugLines& lines)
+  BlockEmitter(llvm::Module& module, const ir::Kernel& kernel, const DotUnit& dots,
+               DebugLines& lines)
       : module_(module),
         context_(module.getContext()),
         builder_(context_),
         kernel_(kernel),
+        dots_(dots),
         lines_(lines) {}
 
   // Takes the arguments, in order, then the numbers of the block along the kernel's axes, and
@@ -141,6 +144,8 @@ class BlockEmitter {
         [&](const ir::Call& n) -> Value* {
           std::vector<Value*> arguments;
           for (const Expr& each : n.arguments) arguments.push_back(expr(each));
+          if (const auto dot = ir::dot_of(n.function))
+            return emit_dot(builder_, dots_, *dot, constant(n.type, 0), arguments);
           return emit_call(builder_, n.function, n.type, arguments);
         },
         [&](const ir::Fma& n) -> Value* {
@@ -193,8 +198,22 @@ class BlockEmitter {
           expr(n.a), n.type, [&] { return is_and ? expr(n.b) : builder_.getTrue(); },
           [&] { return is_and ? builder_.getFalse() : expr(n.b); });
     }
+    if (n.op == ir::BinaryOp::Add) {
+      if (Value* sum = sum_with_dot(n.a, n.b)) return sum;
+      if (Value* sum = sum_with_dot(n.b, n.a)) return sum;
+    }
     Value* a = expr(n.a);
     return emit_binary(builder_, n.op, n.a->type, a, expr(n.b), !is_from_memory(n));
+  }
+
+  // The sum of a number and a dot product, which processors compute at once; null for others.
+  Value* sum_with_dot(const Expr& number, const Expr& product) {
+    const auto* call = as<ir::Call>(product);
+    const auto dot = call == nullptr ? std::nullopt : ir::dot_of(call->function);
+    if (!dot) return nullptr;
+    Value* sum = expr(number);
+    Value* left = expr(call->arguments[0]);
+    return emit_dot(builder_, dots_, *dot, sum, {left, expr(call->arguments[1])});
   }
 
   Value* select(const ir::Select& n) {
@@ -464,6 +483,7 @@ class BlockEmitter {
   llvm::LLVMContext& context_;
   llvm::IRBuilder<> builder_;
   const ir::Kernel& kernel_;
+  const DotUnit& dots_;
   DebugLines& lines_;
   llvm::Function* function_ = nullptr;
   llvm::Argument* scratch_ = nullptr;
@@ -479,8 +499,9 @@ class BlockEmitter {
 
 }  // namespace
 
-void emit_kernel(llvm::Module& module, const ir::Kernel& kernel, DebugLines& lines) {
-  BlockEmitter block(module, kernel, lines);
+void emit_kernel(llvm::Module& module, const ir::Kernel& kernel, const DotUnit& dots,
+                 DebugLines& lines) {
+  BlockEmitter block(module, kernel, dots, lines);
   llvm::Function* run_block = block.run();
   emit_entry(
       module, kernel, run_block,

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "codegen/llvm/plugin/debug_lines.h"
+#include "codegen/llvm/plugin/dot_products.h"
 #include "codegen/llvm/plugin/imported_code.h"
 #include "codegen/llvm/plugin/kernel_emitter.h"
 #include "codegen/llvm/plugin/machine.h"
@@ -46,7 +47,8 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   module.setTargetTriple(target->getTargetTriple().str());
   module.setDataLayout(target->createDataLayout());
   DebugLines lines(module);
-  for (const ir::Kernel& kernel : program.kernels) emit_kernel(module, kernel, lines);
+  const DotUnit dots = DotUnit::of(*target);
+  for (const ir::Kernel& kernel : program.kernels) emit_kernel(module, kernel, dots, lines);
   math::define_functions(module, *target);
   lines.finish();
   link_microkernels(module);
