@@ -168,6 +168,7 @@ INTERNAL = (
     "texloom.onnx.microsoft_schemas",
     "texloom.onnx.model",
     "texloom.onnx.network",
+    "texloom.onnx.quantized_nodes",
     "texloom.onnx.schemas",
     "texloom.onnx.scope",
     "texloom.onnx.structured",

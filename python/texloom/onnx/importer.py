@@ -51,6 +51,7 @@ from .nodes import (
     refuse_nodes,
 )
 from .nodes.types import STORED, check_size, dtype_of, open_shape, static_shape
+from .quantized_nodes import with_integer_products
 from .schemas import NodeChecks
 from .scope import Scope, canonical, versions_of
 from .seeds import Streams
@@ -69,6 +70,8 @@ class Importer(Emission):
     value; otherwise both branches are computed. Nodes without a converter call one of the
     `operators`. `seed` is a number or the name of an input, as for :func:`texloom.compile`.
 
+    If `multiplies_words`, the target multiplies 8-bit integers by words of four of them.
+
     A node that cannot be converted does not end the import: its outputs are replaced by graph
     inputs of the shapes that ONNX infers, so that all such nodes are found.
     """
@@ -84,6 +87,7 @@ class Importer(Emission):
         chooses_branches: bool = False,
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
+        multiplies_words: bool = False,
     ) -> None:
         named = (*model.graph.input, *model.graph.output)
         super().__init__(Graph(model.graph.name or "model"), (each.name for each in named))
@@ -97,6 +101,7 @@ class Importer(Emission):
                 f"two of the operators are version {version} of {name!r}",
                 "give each operator once",
             )
+        self.multiplies_words = multiplies_words
         self._is_open = is_open
         self._chooses_branches = chooses_branches
         self._shapes = shapes
@@ -131,9 +136,10 @@ class Importer(Emission):
         scope = Scope(versions_of(self._model.opset_import))
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes, self._inference)
-        for number, node in enumerate(graph.node):
+        nodes = with_integer_products(graph) if self.multiplies_words else list(graph.node)
+        for number, node in enumerate(nodes):
             if self.progress is not None:
-                self.progress("nodes are imported", number, len(graph.node))
+                self.progress("nodes are imported", number, len(nodes))
             self._convert_node(node, scope, stand_ins)
         if self._refusals:
             refuse_nodes(list(self._refusals))

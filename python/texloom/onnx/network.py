@@ -132,9 +132,11 @@ class Imports:
         is_open: bool = False,
         chooses_branches: bool = False,
         copies: bool = False,
+        multiplies_words: bool = False,
     ) -> Network:
         """Return the network for these shapes and values of inputs.
 
+        `multiplies_words` is that of :class:`Importer`; it depends on the target.
         The errors are those of :meth:`Importer.run`.
         """
         key = (
@@ -143,6 +145,7 @@ class Imports:
             is_open,
             chooses_branches,
             copies,
+            multiplies_words,
         )
         if key not in self._networks:
             imported = Importer(
@@ -154,6 +157,7 @@ class Imports:
                 chooses_branches=chooses_branches,
                 operators=self._operators,
                 seed=self._seed,
+                multiplies_words=multiplies_words,
             )
             imported.run()
             outputs = [each.name for each in self._model.graph.output]

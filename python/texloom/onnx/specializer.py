@@ -9,6 +9,7 @@ import onnx
 from numpy.typing import NDArray
 
 from ..errors import TVMError, with_note
+from ..target import resolve
 from .compile_options import CompileOptions
 from .network import Imports
 from .nodes import (
@@ -266,7 +267,12 @@ class Specializer:
         copies: bool = False,
     ) -> Specialization:
         network = self._imports.network(
-            shapes, values, is_open=is_open, chooses_branches=chooses_branches, copies=copies
+            shapes,
+            values,
+            is_open=is_open,
+            chooses_branches=chooses_branches,
+            copies=copies,
+            multiplies_words=resolve(self._options.target).kind == "llvm",
         )
         return Specialization(network, self._options)
 

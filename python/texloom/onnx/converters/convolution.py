@@ -10,6 +10,7 @@ import numpy as np
 from ...extents import Extent, is_at_most, plain
 from ...ops import convolution, movement
 from ..nodes import Node, Value
+from . import words
 from .registry import converts
 from .windows import (
     SAME,
@@ -20,8 +21,6 @@ from .windows import (
     shared_out,
     window_attributes,
 )
-
-_EXACT_IN_FLOAT32 = 1 << 24  # float32 represents all integers up to this one
 
 
 def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
@@ -158,7 +157,11 @@ def deform_conv(node: Node) -> Value:
 def conv_integer(node: Node) -> Value:
     """Convert a convolution of 8-bit integers with 32-bit sums."""
     attributes = _attributes(node, node.input(0), node.input(1))
-    zeros = [node.input(i) if node.has(i) else node.constant([0], "int32") for i in (2, 3)]
+    given = [node.input(i) if node.has(i) else None for i in (2, 3)]
+    made = words.conv(node, node.input(0), node.input(1), *given, attributes)
+    if made is not None:
+        return made
+    zeros = [node.constant([0], "int32") if each is None else each for each in given]
     return node.emit(
         "conv_integer",
         convolution.convolution_integer,
@@ -178,13 +181,20 @@ def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -
     of_channels = weight_zero.array.astype("int64").reshape(-1, *[1] * (weight.rank - 1))
     magnitudes = np.abs(weight.array.astype("int64") - of_channels)
     largest = magnitudes.reshape(weight.shape[0], -1).sum(1).max() * farthest
-    return "float32" if largest <= _EXACT_IN_FLOAT32 else "int32"
+    return "float32" if largest <= words.EXACT_IN_FLOAT32 else "int32"
 
 
 @converts("QLinearConv")
 def qlinear_conv(node: Node) -> Value:
     """Convert a convolution of quantized tensors."""
     attributes = _attributes(node, node.input(0), node.input(3))
+    data, data_scale, data_zero, weight, weight_scale, weight_zero, scale, zero = (
+        node.input(i) for i in range(8)
+    )
+    bias = node.input(8) if node.has(8) else None
+    sums = words.conv(node, data, weight, data_zero, weight_zero, attributes, bias)
+    if sums is not None:
+        return words.requantize(node, sums, (data_scale, weight_scale), scale, zero, 1)
     return node.emit(
         "qlinear_conv",
         convolution.convolution_requantized,

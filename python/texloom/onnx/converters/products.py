@@ -8,6 +8,7 @@ from ...extents import are_known
 from ...ops import products
 from ...ops.products.determinant import LARGEST
 from ..nodes import Node, Value
+from . import words
 from .registry import converts
 
 
@@ -70,7 +71,11 @@ def _plus(node: Node, product: Value, c: Value, beta: float) -> Value:
 @converts("MatMulInteger")
 def matmul_integer(node: Node) -> Value:
     """Multiply matrices of 8-bit integers with 32-bit sums."""
-    zeros = [node.input(i) if node.has(i) else node.constant([0], "int32") for i in (2, 3)]
+    given = [node.input(i) if node.has(i) else None for i in (2, 3)]
+    made = words.matmul(node, node.input(0), node.input(1), *given)
+    if made is not None:
+        return made
+    zeros = [node.constant([0], "int32") if each is None else each for each in given]
     inputs = [node.input(0), node.input(1), *zeros]
     return node.emit("matmul_integer", products.matmul_integer, inputs)
 
@@ -79,6 +84,11 @@ def matmul_integer(node: Node) -> Value:
 def qlinear_matmul(node: Node) -> Value:
     """Multiply quantized matrices."""
     inputs = [node.input(i) for i in range(8)]
+    sums = words.matmul(node, inputs[0], inputs[3], inputs[2], inputs[5])
+    is_along = all(each.rank <= 1 for each in (inputs[1], inputs[4], inputs[6], inputs[7]))
+    if sums is not None and is_along:
+        scales = inputs[1], inputs[4]
+        return words.requantize(node, sums, scales, inputs[6], inputs[7], sums.rank - 1)
     return node.emit("qlinear_matmul", products.matmul_requantized, inputs)
 
 

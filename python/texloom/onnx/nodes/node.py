@@ -22,6 +22,9 @@ from .values import Value, constant
 class Emitter(Protocol):
     """Adds operators to the graph that is built."""
 
+    multiplies_words: bool
+    """Whether kernels multiply 8-bit integers by words of four of them."""
+
     def emit(
         self,
         op: str,
@@ -117,6 +120,11 @@ class Node:
         self._emitter = emitter
         self.subgraph = subgraph
         self.recorded = recorded
+
+    @property
+    def multiplies_words(self) -> bool:
+        """Whether kernels multiply 8-bit integers by words of four of them."""
+        return self._emitter.multiplies_words
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""

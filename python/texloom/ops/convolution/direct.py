@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import te
@@ -54,6 +54,36 @@ def convolution(
         For shapes that do not match.
     """
     dtype = sum_dtype(data.dtype)
+    sums, counts = sums_of_windows(
+        data,
+        weight,
+        lambda pixel, factor: pixel * factor.astype(dtype),
+        dtype,
+        strides=strides,
+        pads=pads,
+        dilations=dilations,
+        groups=groups,
+    )
+    return finished(sums, bias, data.dtype, counts)
+
+
+def sums_of_windows(
+    data: Tensor,
+    weight: Tensor,
+    multiply: Callable[[Any, Any], Any],
+    dtype: str,
+    *,
+    padding: int = 0,
+    strides: Sequence[int] = (),
+    pads: Sequence[int] = (),
+    dilations: Sequence[int] = (),
+    groups: int = 1,
+) -> tuple[Tensor, tuple[int, ...]]:
+    """Return the sums of ``multiply(pixel, weight)``, and the extents that :func:`finished` needs.
+
+    Pixels have the type `dtype` of the sums; those around the tensor are `padding`. Other
+    parameters and errors are those of :func:`convolution`.
+    """
     outputs, inner, *kernel = shape_of(weight)
     channels = plain(data.shape[1])
     check_groups(channels, outputs, inner, groups)
@@ -66,7 +96,7 @@ def convolution(
     else:
         computed = (*counts[:-1], whole_columns(counts[-1]))
         pad = windows.pad_by_phase if is_strided else windows.pad
-        own = pad(data, 0, dtype, computed)
+        own = pad(data, padding, dtype, computed)
     c = te.reduce_axis((0, inner), name="c")
     taps = windows.axes()
 
@@ -75,11 +105,11 @@ def convolution(
         positions = windows.positions_by_phase if is_strided else windows.positions
         at = place if windows.are_elements else positions(place, taps)
         pixel = own(n, channel, *at)
-        return te.sum(pixel * weight(o, c, *taps).astype(dtype), axis=[c, *taps])
+        return te.sum(multiply(pixel, weight(o, c, *taps)), axis=[c, *taps])
 
     roles = Contraction(1, outputs // groups, is_convolution=True)
     sums = te.compute((data.shape[0], outputs, *computed), tap, name="sums", **roles.marks())
-    return finished(sums, bias, data.dtype, counts)
+    return sums, counts
 
 
 def _in_a_row(data: Tensor, dtype: str) -> Tensor:
@@ -134,4 +164,4 @@ def finished(sums: Tensor, bias: Tensor | None, dtype: str, extents: Sequence[in
     return te.compute((*sums.shape[:2], *extents), element, name="output")
 
 
-__all__ = ["check_groups", "convolution", "finished", "grouped"]
+__all__ = ["check_groups", "convolution", "finished", "grouped", "sums_of_windows"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
 from ..products.quantized import centered, requantized
-from .direct import convolution
+from ..products.words import SIZE, corrected, product, words_along
+from .direct import convolution, finished, sums_of_windows
 
 
 def convolution_integer(
@@ -108,4 +110,77 @@ def convolution_requantized(
     return requantized(made, (data_scale, weight_scale), scale, zero, axis=1)
 
 
-__all__ = ["convolution_integer", "convolution_requantized"]
+def convolution_words(
+    data: Tensor,
+    weight: Tensor,
+    channels: Tensor | None = None,
+    data_zero: Tensor | None = None,
+    *,
+    padding: int = 0,
+    groups: int = 1,
+    **windows: Any,
+) -> Tensor:
+    """Convolve 8-bit integers, less their zero point, with words of weights.
+
+    Parameters
+    ----------
+    data : Tensor
+        ``[N, C, *spatial]``, uint8.
+    weight : Tensor
+        ``[O, ceil(C / groups / 4), *kernel]`` of int32: words of int8 along the channels, and zeros
+        beyond the group's.
+    channels : Tensor, optional
+        ``[O]`` of int32: what is added for each channel; with `data_zero`, the sum of its weights.
+    data_zero : Tensor, optional
+        The zero point of `data`, one element; 0 by default, where `channels` makes up for it.
+    padding : int
+        The padding: the zero point.
+    groups, **windows
+        Groups, strides, pads and dilations as of :func:`convolution`.
+
+    Returns
+    -------
+    Tensor
+        ``[N, O, *windows]``, int32.
+    """
+    made = words_along(data, 1, groups)
+    (word,) = struct.unpack("<i", struct.pack("B", padding) * SIZE)
+    sums, counts = sums_of_windows(
+        made, weight, product, "int32", padding=word, groups=groups, **windows
+    )
+    return corrected(finished(sums, None, "int32", counts), channels, data_zero, 1)
+
+
+def convolution_whole(
+    data: Tensor, weight: Tensor, bias: Tensor | None = None, *, zero: int = 0, **windows: Any
+) -> Tensor:
+    """Convolve 8-bit integers, less their zero point, in float32, whose sums must be exact.
+
+    Parameters
+    ----------
+    data : Tensor
+        ``[N, C, *spatial]``, int8 or uint8.
+    weight : Tensor
+        ``[O, C / groups, *kernel]`` of float32: integers. No sum of magnitudes exceeds 2 ** 24.
+    bias : Tensor, optional
+        ``[O]`` of int32.
+    zero : int
+        The zero point of `data`, and the padding.
+    **windows
+        Strides, pads, dilations and groups as of :func:`convolution`.
+
+    Returns
+    -------
+    Tensor
+        ``[N, O, *windows]``, int32.
+    """
+    own = te.compute(
+        data.shape, lambda *i: data(*i).astype("float32") - te.const(zero, "float32"), name="whole"
+    )
+    sums = convolution(own, weight, **windows)
+    made = te.compute(sums.shape, lambda *i: sums(*i).astype("int32"), name="integers")
+    return corrected(made, bias, None, 1)
+
+
+__all__ = ["convolution_integer", "convolution_requantized", "convolution_whole"]
+__all__ += ["convolution_words"]

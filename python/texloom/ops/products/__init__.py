@@ -7,6 +7,7 @@ from .einsum import Equation, einsum
 from .matrix import general_matmul, matmul
 from .packed import matmul_packed
 from .quantized import matmul_integer, matmul_requantized
+from .words import matmul_words
 
 __all__ = [
     "Equation",
@@ -17,4 +18,5 @@ __all__ = [
     "matmul_integer",
     "matmul_packed",
     "matmul_requantized",
+    "matmul_words",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ... import te
@@ -33,28 +34,36 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     ValueError
         For shapes that do not match.
     """
+    dtype = sum_dtype(a.dtype)
+    made = contracted(a, b, lambda x, y: x.astype(dtype) * y.astype(dtype), dtype)
+    return rounded(made, a.dtype)
+
+
+def contracted(a: Tensor, b: Tensor, product: Callable[[Any, Any], Any], dtype: str) -> Tensor:
+    """Return the sums of ``product(x, y)``, of type `dtype`, of the elements of two matrices.
+
+    Parameters and errors are those of :func:`matmul`.
+    """
     if not a.shape or not b.shape:
         raise ValueError(f"shapes {a.shape}, {b.shape} are not both of vectors or matrices")
     shared = agreed([a.shape[-1], b.shape[0 if len(b.shape) == 1 else -2]])
     if shared is None:
         raise ValueError(f"shapes {a.shape}, {b.shape} do not share the axis to sum over")
-    dtype = sum_dtype(a.dtype)
     rows, columns = len(a.shape) > 1, len(b.shape) > 1
     batch = broadcast_shape(a.shape[:-2], b.shape[:-2])
     shape = (*batch, *(a.shape[-2:-1] if rows else ()), *(b.shape[-1:] if columns else ()))
     k = te.reduce_axis((0, shared), name="k")
 
-    def product(*i: Any) -> Any:
+    def summed(*i: Any) -> Any:
         outer = i[: len(batch)]
         row = i[len(batch) : len(batch) + rows]
         column = i[len(batch) + rows :]
         left = element(a, (*outer, *row, k.var))
         right = element(b, (*outer, k.var, *column))
-        return te.sum(left.astype(dtype) * right.astype(dtype), axis=k)
+        return te.sum(product(left, right), axis=k)
 
     marks = Contraction(len(batch) if rows else None).marks() if columns else {}
-    sums = te.compute(shape, product, name="sums", **marks)
-    return rounded(sums, a.dtype)
+    return te.compute(shape, summed, name="sums", **marks)
 
 
 def rounded(sums: Tensor, dtype: str) -> Tensor:

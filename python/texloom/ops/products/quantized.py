@@ -60,16 +60,32 @@ def requantized(
         ``round(sums * scales[0] * scales[1] / scale) + zero``, rounded half to even, and clamped to
         the range of the dtype.
     """
-    low, high = te.min_value(zero.dtype), te.max_value(zero.dtype)
 
     def element(*i: Any) -> Any:
         first, second, own = (along(s, i, axis).astype("float32") for s in (*scales, scale))
-        value = te.nearbyint(sums(*i).astype("float32") * (first * second / own))
-        value = value + along(zero, i, axis).astype("float32")
-        limited = te.max(te.min(value, high.astype("float32")), low.astype("float32"))
-        return limited.astype(zero.dtype)
+        return _limited(sums(*i).astype("float32") * (first * second / own), zero, i, axis)
 
     return te.compute(sums.shape, element, name="requantized")
+
+
+def rescaled(sums: Tensor, factor: Tensor, zero: Tensor, *, axis: int) -> Tensor:
+    """Rescale int32 sums of products to quantized integers, by factors of float32.
+
+    Like :func:`requantized`, with ``scales[0] * scales[1] / scale`` given as `factor`.
+    """
+
+    def element(*i: Any) -> Any:
+        return _limited(sums(*i).astype("float32") * along(factor, i, axis), zero, i, axis)
+
+    return te.compute(sums.shape, element, name="requantized")
+
+
+def _limited(number: Any, zero: Tensor, i: Sequence[Any], axis: int) -> Any:
+    """Return a number, rounded half to even, plus the zero point, within the limits of its type."""
+    low, high = te.min_value(zero.dtype), te.max_value(zero.dtype)
+    value = te.nearbyint(number) + along(zero, i, axis).astype("float32")
+    limited = te.max(te.min(value, high.astype("float32")), low.astype("float32"))
+    return limited.astype(zero.dtype)
 
 
 def matmul_integer(
@@ -126,3 +142,4 @@ def matmul_requantized(
 
 
 __all__ = ["along", "centered", "matmul_integer", "matmul_requantized", "requantized"]
+__all__ += ["rescaled"]

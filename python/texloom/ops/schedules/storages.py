@@ -17,6 +17,7 @@ from .gpu.separable import separable_sums
 from .processor.products import ProductTile, panel_layout
 
 _DTYPES = ("float32", "float16")
+_BYTES = ("uint8", "int8")
 
 
 def device_of(target: TargetValue) -> ModuleType:
@@ -27,7 +28,9 @@ def device_of(target: TargetValue) -> ModuleType:
 def is_convolution(sums: Tensor, output: Tensor, target: TargetValue) -> bool:
     """Whether `output` is computed from sums of a convolution that can have channels last."""
     roles = Contraction.of(sums)
-    if roles is None or not roles.is_convolution or sums.dtype != "float32":
+    if roles is None or not roles.is_convolution:
+        return False
+    if sums.dtype != "float32" and not (sums.dtype == "int32" and target.kind == "llvm"):
         return False
     return device_of(target).weight_layout(sums, output, target) is not None
 
@@ -77,11 +80,13 @@ def channels_last_storages(
     if device is processor and not all(weight in constants for weight in layouts):
         return None
 
+    dtypes = (*_DTYPES, *_BYTES) if target.kind == "llvm" else _DTYPES
+
     def stored(tensor: Tensor) -> str:
         rank = len(tensor.shape)
         if tensor in layouts:
             return (layouts[tensor] if tensor in constants else None) or "global"
-        if tensor in fixed or tensor.dtype not in _DTYPES or rank != len(outputs[0].shape):
+        if tensor in fixed or tensor.dtype not in dtypes or rank != len(outputs[0].shape):
             return "global"
         if prod(int(extent) for extent in tensor.shape[2:]) == 1:
             return "global"  # where channels are the only axis, they are last anyway

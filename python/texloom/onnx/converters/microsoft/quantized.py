@@ -6,16 +6,14 @@ out. Results are computed in float32, and rounded once.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ....extents import agree, number_of
 from ....ops import normalization
-from ....ops.products.quantized import requantized
 from ....ops.reductions import reduce_mean
 from ...nodes import Node, Value
 from ..casts import dequantize, quantize
 from ..reductions import checked_axes
 from ..registry import MICROSOFT, converts
+from ..words import requantize
 from .activations import check_row
 from .products import channels_first, channels_last, transposed
 
@@ -135,12 +133,8 @@ def gemm(node: Node) -> Value:
             node.refuse("it has y_zero_point, but not y_scale")
         return _scaled(node, sums, [scale, node.input(4)])
     zero = node.input(8) if node.has(8) else node.constant(0, a.dtype)
-    scales = scale, node.input(4), _single(node, 7, "scale")
-    return node.emit("requantized", _requantized, [sums, *scales, zero])
-
-
-def _requantized(sums: Any, first: Any, second: Any, scale: Any, zero: Any) -> Any:
-    return requantized(sums, (first, second), scale, zero, len(sums.shape) - 1)
+    scales = scale, node.input(4)
+    return requantize(node, sums, scales, _single(node, 7, "scale"), zero, sums.rank - 1)
 
 
 def _matrix(node: Node, index: int, name: str) -> Value:

@@ -1,0 +1,182 @@
+"""Products of 8-bit integers by words of four, where the right side is a constant.
+
+See :mod:`texloom.ops.products.words`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...extents import are_known, number_of
+from ...ops import convolution, products
+from ...ops.products.quantized import requantized, rescaled
+from ...ops.products.words import SIZE, as_unsigned, word_count
+from ..nodes import Node, Value
+
+EXACT_IN_FLOAT32 = 1 << 24
+"""float32 represents all integers up to this one."""
+
+_BYTES = ("uint8", "int8")
+
+
+def matmul(
+    node: Node, a: Value, b: Value, a_zero: Value | None, b_zero: Value | None
+) -> Value | None:
+    """Return int32 sums of products; None if words do not suit the factors."""
+    if not node.multiplies_words or a.dtype not in _BYTES or a.rank < 2 or b.rank != 2:
+        return None
+    if a.is_empty or not are_known(a.shape[-1:]) or not _is_single(a_zero):
+        return None
+    right = _centered(b, b_zero, -1)
+    if right is None:
+        return None
+    a, a_zero = _unsigned(node, a, a_zero)
+    sums = right.sum(0)
+    inputs = [a, node.constant(_words(right, 0)), *_terms(node, sums, a_zero)]
+    return node.emit("matmul_integer", products.matmul_words, inputs)
+
+
+def conv(
+    node: Node,
+    data: Value,
+    weight: Value,
+    data_zero: Value | None,
+    weight_zero: Value | None,
+    attributes: dict[str, Any],
+    bias: Value | None = None,
+) -> Value | None:
+    """Return int32 sums of a convolution, plus a bias; None if words do not suit the factors."""
+    if not node.multiplies_words or data.dtype not in _BYTES or not are_known(data.shape[1:2]):
+        return None
+    right = _centered(weight, weight_zero, 0)
+    if right is None or data.is_empty or not _is_single(data_zero):
+        return None
+    if bias is not None and bias.array is None:
+        return None
+    if data_zero is not None and data_zero.array is None:
+        is_padded = any(number_of(each) != 0 for each in attributes["pads"])
+        return (
+            None
+            if is_padded or bias is not None
+            else _conv(node, data, right, data_zero, attributes)
+        )
+    if weight.shape[1] == 1:
+        return _exact_conv(node, data, right, data_zero, attributes, bias)
+    return _conv(node, data, right, data_zero, attributes, bias)
+
+
+def _conv(
+    node: Node,
+    data: Value,
+    weight: NDArray[Any],
+    zero: Value | None,
+    attributes: dict[str, Any],
+    bias: Value | None = None,
+) -> Value:
+    """Return the sums of a convolution by words."""
+    data, zero = _unsigned(node, data, zero)
+    sums = weight.reshape(len(weight), -1).sum(1)
+    terms = _terms(node, sums, zero, 0 if bias is None else bias.array.astype("int64"))
+    padding = 0 if zero is None or zero.array is None else int(zero.array.reshape(-1)[0])
+    inputs = [data, node.constant(_words(weight, 1)), *terms]
+    return node.emit(
+        "conv_integer", convolution.convolution_words, inputs, padding=padding, **attributes
+    )
+
+
+def _exact_conv(
+    node: Node,
+    data: Value,
+    weight: NDArray[Any],
+    zero: Value | None,
+    attributes: dict[str, Any],
+    bias: Value | None,
+) -> Value | None:
+    """Return the sums of a convolution by float32; None if they may not be exact.
+
+    A word's integers are added, which does not suit convolutions of single channels.
+    """
+    limits = np.iinfo(data.dtype)
+    own = 0 if zero is None else int(zero.array.reshape(-1)[0])
+    farthest = max(limits.max - own, own - limits.min)
+    if np.abs(weight).reshape(len(weight), -1).sum(1).max() * farthest > EXACT_IN_FLOAT32:
+        return None
+    inputs = [data, node.constant(weight.astype("float32")), *([] if bias is None else [bias])]
+    return node.emit("conv_integer", convolution.convolution_whole, inputs, zero=own, **attributes)
+
+
+def requantize(
+    node: Node, sums: Value, scales: tuple[Value, Value], scale: Value, zero: Value, axis: int
+) -> Value:
+    """Return sums as quantized integers; constant scales are combined."""
+    given = (*scales, scale)
+    if all(each.array is not None and each.dtype == "float32" for each in given):
+        first, second, own = (each.array.reshape(-1) for each in given)
+        factor = node.constant(first * second / own)
+        return node.emit_part(
+            "requantized", "requantize", rescaled, [sums, factor, zero], axis=axis
+        )
+    inputs = [sums, *given, zero]
+    return node.emit_part("requantized", "requantize", _requantized, inputs, axis=axis)
+
+
+def _requantized(sums: Any, first: Any, second: Any, scale: Any, zero: Any, *, axis: int) -> Any:
+    return requantized(sums, (first, second), scale, zero, axis)
+
+
+def _is_single(zero: Value | None) -> bool:
+    return zero is None or all(number_of(each) == 1 for each in zero.shape)
+
+
+def _centered(x: Value, zero: Value | None, axis: int) -> NDArray[Any] | None:
+    """Return ``x - zero`` of a constant as int64; None if int8 does not hold all of them."""
+    if x.array is None or x.is_empty or (zero is not None and zero.array is None):
+        return None
+    made = x.array.astype("int64")
+    if zero is not None:
+        own = zero.array.astype("int64")
+        if own.size > 1:
+            if own.ndim != 1:
+                return None
+            own = np.expand_dims(own, tuple(i for i in range(x.rank) if i != axis % x.rank))
+        made = made - own.reshape(own.shape if own.size > 1 else ())
+    return made if made.min() >= -128 and made.max() <= 127 else None
+
+
+def _words(x: NDArray[Any], axis: int) -> NDArray[Any]:
+    """Return words of consecutive elements along an axis, as int32."""
+    count = word_count(x.shape[axis])
+    padding = [(0, SIZE * count - n if i == axis else 0) for i, n in enumerate(x.shape)]
+    parts = np.moveaxis(np.pad(x, padding).astype("int8"), axis, -1)
+    return np.ascontiguousarray(np.moveaxis(np.ascontiguousarray(parts).view("<i4"), -1, axis))
+
+
+def _unsigned(node: Node, x: Value, zero: Value | None) -> tuple[Value, Value | None]:
+    """Return a left side and its zero point as uint8."""
+    if x.dtype == "uint8":
+        return x, zero
+    if zero is None:
+        zero = node.constant(np.array(0, "int8"))
+    if zero.array is None:
+        own = node.emit_part("zero", "unsigned", as_unsigned, [zero])
+    else:
+        own = node.constant(zero.array.view("uint8") ^ np.uint8(128))
+    return node.emit_part("unsigned", "unsigned", as_unsigned, [x]), own
+
+
+def _terms(node: Node, sums: NDArray[Any], zero: Value | None, added: Any = 0) -> list[Value]:
+    """Return what makes up for the zero point on the left: terms, and the zero point if it is open.
+
+    `sums` are those of the right integers that a result multiplies, and `added` a bias.
+    """
+    if zero is not None and zero.array is None:
+        return [node.constant(sums.astype("int32")), zero]
+    own = 0 if zero is None else int(zero.array.reshape(-1)[0])
+    terms = added - sums * own
+    return [node.constant(terms.astype("int32"))] if np.any(terms) else []
+
+
+__all__ = ["EXACT_IN_FLOAT32", "conv", "matmul", "requantize"]
