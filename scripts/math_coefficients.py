@@ -75,6 +75,24 @@ POLYNOMIALS = [
         11,
     ),
     (
+        "ShortExp",
+        "(exp(r) - 1 - r) / r^2, for formulas in float",
+        lambda r: (gmpy2.expm1(r) - r) / (r * r) if abs(r) > TINY else mpfr(0.5),
+        "-" + HALF_LOG2,
+        HALF_LOG2,
+        5,
+        0,
+    ),
+    (
+        "Tanh",
+        "(tanh(x) / x - 1) / z, of z = x^2",
+        of_root(lambda x: (gmpy2.tanh(x) / x - 1) / (x * x)),
+        0,
+        "0.49",
+        6,
+        0,
+    ),
+    (
         "LogOfF",
         "(log(1 + f) - f + f^2 / 2) / f^3",
         lambda f: (gmpy2.log(1 + f) - f + f * f / 2) / f**3,
@@ -137,7 +155,7 @@ POLYNOMIALS = [
         5,
         13,
     ),
-    ("Erf", "erf(x) / x - 1, of z = x^2", of_root(lambda x: gmpy2.erf(x) / x - 1), 0, 1, 8, 15),
+    ("Erf", "erf(x) / x - 1, of z = x^2", of_root(lambda x: gmpy2.erf(x) / x - 1), 0, 1, 7, 15),
     ("LogErfc", "log(erfc(a))", lambda a: gmpy2.log(gmpy2.erfc(a)), "0.98", 4, 9, 0),
     (
         "Erfc",

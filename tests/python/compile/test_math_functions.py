@@ -147,6 +147,23 @@ def test_results_do_not_depend_on_lanes(name, dtype, target):
     assert len(set(results)) == 1
 
 
+@pytest.mark.parametrize("name", ["exp", "tanh", "erf"])
+def test_an_instruction_for_powers_of_2_has_the_bits_of_two_products(name):
+    """AVX-512 has it, for whole vectors and for the elements that are left over."""
+    arguments = [a.reshape(12, 61) for a in points(name, "float32", 732)]
+    both = [
+        np.asarray(kernel(name, "float32", (12, 61), target)(*arguments)).tobytes()
+        for target in (NATIVE, NATIVE + " -mattr=-avx512f")
+    ]
+    assert both[0] == both[1]
+
+
+def test_loops_are_vectorized_with_an_instruction_for_powers_of_2():
+    target = "llvm -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512"
+    text = source("exp", "float32", target)
+    assert re.search(r"call <8 x float> @llvm.x86.avx512.mask.scalef.ps.256\(", text)
+
+
 def source(name, dtype, target):
     return kernel(name, dtype, (64, 256), target).kernels[0].source
 

@@ -23,6 +23,7 @@
 #include "codegen/llvm/plugin/machine.h"
 #include "codegen/llvm/plugin/math/branches.h"
 #include "codegen/llvm/plugin/math/functions.h"
+#include "codegen/llvm/plugin/math/scaling.h"
 #include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin_api.h"
 #include "ir/text/parse.h"
@@ -64,6 +65,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   llvm::raw_string_ostream problems(problem);
   if (llvm::verifyModule(module, &problems)) throw std::logic_error("LLVM's verifier: " + problem);
   optimize(module, *target);
+  math::define_scaling(module);
   math::inline_variants(module);
   std::string listing;
   llvm::raw_string_ostream(listing) << module;

@@ -32,43 +32,53 @@ BasicBlock* branch_to_rare(Builder& b, Value* condition, BasicBlock* otherwise) 
   return rare;
 }
 
-// A function of an argument and a mask: calls the C library for all lanes if the mask has any.
-llvm::Function* masked_variant(llvm::Module& module, const std::string& name, llvm::Type* element,
-                               unsigned lanes) {
-  const std::string variant =
-      (kPrefix + name + (element->isFloatTy() ? ".f32x" : ".f64x") + llvm::Twine(lanes)).str();
-  if (llvm::Function* known = module.getFunction(variant)) return known;
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* type = llvm::FixedVectorType::get(element, lanes);
-  llvm::Type* mask = llvm::FixedVectorType::get(llvm::Type::getInt1Ty(context), lanes);
-  auto* function = llvm::Function::Create(llvm::FunctionType::get(type, {type, mask}, false),
-                                          llvm::Function::InternalLinkage, variant, module);
+// A function that is inlined after LLVM's vectorizers, unless the module has it already.
+llvm::Function* variant_of(llvm::Module& module, const std::string& name, llvm::FunctionType* type,
+                           llvm::function_ref<void(Builder&)> emit_body) {
+  const std::string full = (kPrefix + name).str();
+  if (llvm::Function* known = module.getFunction(full)) return known;
+  auto* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, full, module);
   function->setDoesNotAccessMemory();
   function->setDoesNotThrow();
   function->setWillReturn();
   function->addFnAttr(llvm::Attribute::AlwaysInline);
-  Builder b(BasicBlock::Create(context, "entry", function));
-  BasicBlock* none = BasicBlock::Create(context, "none", function);
-  branch_to_rare(b, b.CreateOrReduce(function->getArg(1)), none);
-  b.CreateRet(library_call(b, name, {function->getArg(0)}));
-  b.SetInsertPoint(none);
-  b.CreateRet(function->getArg(0));
+  Builder b(BasicBlock::Create(module.getContext(), "entry", function));
+  emit_body(b);
   llvm::appendToCompilerUsed(module, {function});
   return function;
 }
 
-// Tells LLVM's loop vectorizer what the call becomes in a vectorized loop, where it has a mask.
-void map_to_variants(llvm::CallInst& call, const std::string& name) {
-  llvm::Module& module = *call.getModule();
+// A function of an argument and a mask: calls the C library for all lanes if the mask has any.
+llvm::Function* masked_variant(llvm::Module& module, const std::string& name, llvm::Type* element,
+                               unsigned lanes) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* type = llvm::FixedVectorType::get(element, lanes);
+  llvm::Type* mask = llvm::FixedVectorType::get(llvm::Type::getInt1Ty(context), lanes);
+  const std::string suffix = (element->isFloatTy() ? ".f32x" : ".f64x") + std::to_string(lanes);
+  return variant_of(module, name + suffix, llvm::FunctionType::get(type, {type, mask}, false),
+                    [&](Builder& b) {
+                      llvm::Function* function = b.GetInsertBlock()->getParent();
+                      BasicBlock* none = BasicBlock::Create(context, "none", function);
+                      branch_to_rare(b, b.CreateOrReduce(function->getArg(1)), none);
+                      b.CreateRet(library_call(b, name, {function->getArg(0)}));
+                      b.SetInsertPoint(none);
+                      b.CreateRet(function->getArg(0));
+                    });
+}
+
+// Tells LLVM's vectorizers what the call becomes for so many lanes: with a mask, or without.
+void map_to_variants(llvm::CallInst& call, llvm::ArrayRef<unsigned> all_lanes, char mask,
+                     llvm::function_ref<llvm::Function*(unsigned)> variant) {
   const std::string scalar = call.getCalledFunction()->getName().str();
+  const std::string arguments(call.arg_size(), 'v');
   std::string mappings;
-  for (const unsigned lanes : {2U, 4U, 8U, 16U}) {
-    const llvm::Function* variant = masked_variant(module, name, call.getType(), lanes);
-    mappings += (llvm::Twine(mappings.empty() ? "" : ",") + "_ZGV_LLVM_M" + llvm::Twine(lanes) +
-                 "v_" + scalar + "(" + variant->getName() + ")")
-                    .str();
+  for (const unsigned lanes : all_lanes) {
+    mappings +=
+        (llvm::Twine(mappings.empty() ? "" : ",") + "_ZGV_LLVM_" + llvm::Twine(mask) +
+         llvm::Twine(lanes) + arguments + "_" + scalar + "(" + variant(lanes)->getName() + ")")
+            .str();
   }
-  call.addFnAttr(llvm::Attribute::get(module.getContext(), kMappings, mappings));
+  call.addFnAttr(llvm::Attribute::get(call.getContext(), kMappings, mappings));
 }
 
 }  // namespace
@@ -83,13 +93,29 @@ Value* with_library(Builder& b, const std::string& name, Value* is_rare, Value* 
   if (is_vector)
     exact = b.CreateSelect(is_rare, exact, value);
   else
-    map_to_variants(*llvm::cast<llvm::CallInst>(exact), name);
+    map_to_variants(
+        *llvm::cast<llvm::CallInst>(exact), {2U, 4U, 8U, 16U}, 'M', [&](unsigned lanes) {
+          return masked_variant(*b.GetInsertBlock()->getModule(), name, value->getType(), lanes);
+        });
   b.CreateBr(after);
   b.SetInsertPoint(after);
   llvm::PHINode* phi = b.CreatePHI(value->getType(), 2);
   phi->addIncoming(value, before);
   phi->addIncoming(exact, rare);
   return phi;
+}
+
+void map_to_vectors(llvm::CallInst& call, llvm::ArrayRef<unsigned> all_lanes,
+                    Value* (*instruction)(Builder&, Value*, Value*)) {
+  const std::string scalar = call.getCalledFunction()->getName().str();
+  map_to_variants(call, all_lanes, 'N', [&](unsigned lanes) {
+    llvm::Type* type = llvm::FixedVectorType::get(call.getType(), lanes);
+    return variant_of(*call.getModule(), scalar + "x" + std::to_string(lanes),
+                      llvm::FunctionType::get(type, {type, type}, false), [&](Builder& b) {
+                        llvm::Function* function = b.GetInsertBlock()->getParent();
+                        b.CreateRet(instruction(b, function->getArg(0), function->getArg(1)));
+                      });
+  });
 }
 
 void inline_variants(llvm::Module& module) {

@@ -17,6 +17,18 @@ inline constexpr double kFineExp[] = {
 // (exp(r) - 1 - r) / r^2
 inline constexpr Polynomial kExp = {kCoarseExp, kFineExp};
 
+inline constexpr double kCoarseShortExp[] = {0x1.0000000000000p-1, 0x1.5554dd029d9c4p-3,
+                                             0x1.5555193265755p-5, 0x1.120b63cc12ea4p-7,
+                                             0x1.6d10fec522244p-10};
+// (exp(r) - 1 - r) / r^2, for formulas in float
+inline constexpr Polynomial kShortExp = {kCoarseShortExp, {}};
+
+inline constexpr double kCoarseTanh[] = {-0x1.555554f45dbd1p-2, 0x1.1110a171fe955p-3,
+                                         -0x1.b9f1836815294p-5, 0x1.635bf6406558fp-6,
+                                         -0x1.09dd07a8306e5p-7, 0x1.0e16fb57e544cp-9};
+// (tanh(x) / x - 1) / z, of z = x^2
+inline constexpr Polynomial kTanh = {kCoarseTanh, {}};
+
 inline constexpr double kCoarseLogOfF[] = {
     0x1.555553e3660dap-2,  -0x1.fffffbeac287ap-3, 0x1.999d5a430bf46p-3,
     -0x1.555b4994ad12bp-3, 0x1.23d2196ef7977p-3,  -0x1.fcf4c673064efp-4,
@@ -76,8 +88,8 @@ inline constexpr double kFineAtan[] = {
 inline constexpr Polynomial kAtan = {kCoarseAtan, kFineAtan};
 
 inline constexpr double kCoarseErf[] = {
-    0x1.06eba82022eadp-3, -0x1.81274665754c3p-2,  0x1.ce2f08fec14fdp-4,  -0x1.b829c897922e5p-6,
-    0x1.562a60ddba6e6p-8, -0x1.bccf664d7f763p-11, 0x1.d887505de3ba6p-14, -0x1.445f47d33d87bp-17};
+    0x1.06eba7f673903p-3, -0x1.81273e7a02443p-2,  0x1.ce2d10ed44e09p-4, -0x1.b7faba961c85ap-6,
+    0x1.541270c79ca2cp-8, -0x1.a45087f1a200ap-11, 0x1.4a5690869d13fp-14};
 inline constexpr double kFineErf[] = {
     0x1.06eba8214db69p-3,  -0x1.812746b0379e7p-2,  0x1.ce2f21a042be2p-4,  -0x1.b82ce31288b47p-6,
     0x1.565bcd0e6a2eep-8,  -0x1.c02db40035f1ep-11, 0x1.f9a326f7ac5b1p-14, -0x1.f4d25bf9af03ap-17,

@@ -19,8 +19,8 @@ Real tail(Real a) {
 
 // erfc(a) for numbers above 0.98, where an error of 2^-27 is small enough.
 Real coarse_tail(Real a) {
-  const Exponential e = exponential(evaluate(kLogErfc, at_most(a, 4)), number(*a.in, 0));
-  return (1.0 + (e.high + e.low)) * power_of_2(e.k);
+  const ShortExponential e = short_exponential(evaluate(kLogErfc, at_most(a, 4)));
+  return e.mantissa * power_of_2(e.k.bits);
 }
 
 // erf(a) for numbers from 0 to 1.

@@ -47,6 +47,15 @@ Exponential exponential_of_2(Real high, Real low) {
       k, r.high, multiply_add(low, kLog2.high(in), multiply_add(fraction, kLog2.low(in), r.low)));
 }
 
+ShortExponential short_exponential(Real x) {
+  const Arithmetic& in = *x.in;
+  const Integer k = nearest(x, kLog2OfE.high(in));
+  const Real r =
+      multiply_add(k.value, -kLog2Split.low(in), multiply_add(k.value, -kLog2Split.high(in), x));
+  const Real slope = multiply_add(evaluate(kShortExp, r), r, 1);
+  return {k, multiply_add(slope, r, 1)};
+}
+
 Real value_of(const Exponential& e, double shift) {
   const Real k = shift == 0 ? e.k : e.k + shift;
   return scaled(1.0 + (e.high + e.low), k);
@@ -55,6 +64,10 @@ Real value_of(const Exponential& e, double shift) {
 Real exp(Real x) {
   const Arithmetic& in = *x.in;
   const Real y = at_least(at_most(x, in.by_type(89.0, 710.0)), in.by_type(-104.0, -746.0));
+  if (!in.is_double()) {
+    const ShortExponential e = short_exponential(y);
+    return scaled(e.mantissa, e.k);
+  }
   return value_of(exponential(y, number(in, 0)));
 }
 
@@ -100,10 +113,20 @@ Real cosh(Real x) {
   return half + 0.25 / half;
 }
 
+// x + x^3 S(x^2) near 0, otherwise 1 - 2 / (exp(2 a) + 1), where a = |x|: in float.
+Real single_tanh(Real x) {
+  const Real a = at_most(abs(x), 9.1);
+  const Real square = a * a;
+  const Real near = multiply_add(a * square, evaluate(kTanh, square), a);
+  const ShortExponential e = short_exponential(a + a);
+  const Real far = 1.0 - 2.0 / multiply_add(e.mantissa, power_of_2(e.k.bits), 1);
+  return with_sign(select(a < 0.7, near, far), x);
+}
+
 // e / (e + 2), where e = exp(2 a) - 1; the quotient is improved by what it lacks.
 Real tanh(Real x) {
-  const Arithmetic& in = *x.in;
-  const Real a = at_most(abs(x), in.by_type(10.0, 20.0));
+  if (!x.in->is_double()) return single_tanh(x);
+  const Real a = at_most(abs(x), 20);
   const Difference difference = minus_1(a + a);
   const Pair e = exact_sum_ordered(difference.high, difference.low);
   const Pair divisor = exact_sum(e.high, difference.one + difference.one);

@@ -119,14 +119,11 @@ Value* call_declared(Builder& b, std::string_view function, llvm::ArrayRef<Value
   return b.CreateCall(callee, arguments);
 }
 
-struct Processor {
-  bool has_fma, has_roundings;
-};
-
 Processor processor_of(const llvm::TargetMachine& machine) {
-  if (machine.getTargetTriple().isAArch64()) return {true, true};
+  if (machine.getTargetTriple().isAArch64()) return {true, true, false};
   const llvm::MCSubtargetInfo& info = *machine.getMCSubtargetInfo();
-  return {info.checkFeatures("+fma"), info.checkFeatures("+sse4.1")};
+  return {info.checkFeatures("+fma"), info.checkFeatures("+sse4.1"),
+          info.checkFeatures("+avx512vl")};
 }
 
 Real value_of(const Definition& definition, llvm::ArrayRef<Real> arguments) {
@@ -152,7 +149,7 @@ void define(llvm::Function& function, const Definition& definition, const Proces
   const bool is_single = type->getScalarType()->isFloatTy();
   const bool widens = is_single && definition.single == Single::Double;
   llvm::Type* computed = widens ? type->getWithNewType(b.getDoubleTy()) : type;
-  const Arithmetic in(b, computed, is_single, processor.has_fma);
+  const Arithmetic in(b, computed, is_single, processor);
   const llvm::SmallVector<Real, 3> arguments = arguments_of(function, in, widens);
   Value* value = value_of(definition, arguments).value;
   if (widens) value = b.CreateFPTrunc(value, type);
@@ -172,7 +169,7 @@ void define_fused(llvm::Function& function, const Processor& processor) {
                                   {function.getArg(0), function.getArg(1), function.getArg(2)}));
     return;
   }
-  const Arithmetic in(b, type->getWithNewType(b.getDoubleTy()), true, false);
+  const Arithmetic in(b, type->getWithNewType(b.getDoubleTy()), true, processor);
   const llvm::SmallVector<Real, 3> arguments = arguments_of(function, in, true);
   const Real value = fused(arguments[0], arguments[1], arguments[2]);
   b.CreateRet(b.CreateFPTrunc(value.value, type));

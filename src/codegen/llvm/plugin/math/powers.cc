@@ -44,7 +44,7 @@ Pair fine_log2(Real a) {
 
 // The same with a relative error of 2^-50: powers of float32 numbers multiply it by up to 2^8.
 Pair coarse_log2(Real a) {
-  const Arithmetic fine(a.in->builder(), a.in->type(), false, a.in->has_fma());
+  const Arithmetic fine(a.in->builder(), a.in->type(), false, a.in->processor());
   return {{a.in, log2({&fine, a.value}).value}, number(*a.in, 0)};
 }
 

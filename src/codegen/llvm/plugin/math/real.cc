@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "codegen/llvm/plugin/math/scaling.h"
+
 namespace texloom::codegen::native::math {
 
 namespace {
@@ -56,6 +58,7 @@ Real select(Mask condition, Real if_true, Real if_false) {
 Bits bits_of(Real a) { return {a.in, at(a.in).CreateBitCast(a.value, a.in->bits_type())}; }
 Real real_of(Bits a) { return {a.in, at(a.in).CreateBitCast(a.value, a.in->type())}; }
 Bits operator+(Bits a, uint64_t b) { return {a.in, at(a.in).CreateAdd(a.value, integer(a.in, b))}; }
+Bits operator-(Bits a, Bits b) { return {a.in, at(a.in).CreateSub(a.value, b.value)}; }
 Bits operator&(Bits a, uint64_t b) { return {a.in, at(a.in).CreateAnd(a.value, integer(a.in, b))}; }
 Bits operator|(Bits a, uint64_t b) { return {a.in, at(a.in).CreateOr(a.value, integer(a.in, b))}; }
 Bits operator^(Bits a, Bits b) { return {a.in, at(a.in).CreateXor(a.value, b.value)}; }
@@ -118,13 +121,29 @@ Real nearest(Real a) {
   return (a + anchor) - anchor;
 }
 
+Integer nearest(Real a, double factor) {
+  const double anchor = integer_anchor(a.in);
+  const Real anchored = multiply_add(a, factor, number(*a.in, anchor));
+  return {anchored - anchor, bits_of(anchored)};
+}
+
 Real power_of_2(Real k) {
   return real_of(bits_of(k + (integer_anchor(k.in) + k.in->bias())) << (k.in->digits() - 1));
 }
 
+// Above the lowest bits, those of the anchor leave no trace in the exponent.
+Real power_of_2(Bits k) { return real_of((k << (k.in->digits() - 1)) + bits_of(*k.in, 1)); }
+
 Real scaled(Real a, Real k) {
   const Real half = nearest(k * 0.5);
   return a * power_of_2(half) * power_of_2(k - half);
+}
+
+Real scaled(Real a, Integer k) {
+  if (a.in->processor().has_scaling && has_scaling(a.in->type()))
+    return {a.in, scale(at(a.in), a.value, k.value.value)};
+  const Bits half = k.bits >> 1;
+  return a * power_of_2(half) * power_of_2(k.bits - half);
 }
 
 Real evaluate(const Polynomial& polynomial, Real x) {

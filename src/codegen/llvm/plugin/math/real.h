@@ -9,14 +9,19 @@
 
 namespace texloom::codegen::native::math {
 
+// What the processor has instructions for: fused products, whose absence decides how rounding
+// errors of products are computed; roundings to integers; products of floats with powers of 2.
+struct Processor {
+  bool has_fma, has_roundings, has_scaling;
+};
+
 // What the formulas of one function are computed in.
 class Arithmetic {
  public:
   // Formulas are computed in `type`: float or double, or vectors of these. A function is `coarse`
-  // if a relative error of 2^-28 is small enough, because its result becomes a float. Whether the
-  // processor `has_fma` decides how products and their rounding errors are computed.
-  Arithmetic(llvm::IRBuilder<>& builder, llvm::Type* type, bool coarse, bool has_fma)
-      : builder_(builder), type_(type), coarse_(coarse), has_fma_(has_fma) {}
+  // if a relative error of 2^-28 is small enough, because its result becomes a float.
+  Arithmetic(llvm::IRBuilder<>& builder, llvm::Type* type, bool coarse, const Processor& processor)
+      : builder_(builder), type_(type), coarse_(coarse), processor_(processor) {}
 
   llvm::IRBuilder<>& builder() const { return builder_; }
   llvm::Type* type() const { return type_; }
@@ -25,7 +30,8 @@ class Arithmetic {
   }
   bool is_double() const { return type_->getScalarType()->isDoubleTy(); }
   bool is_coarse() const { return coarse_; }
-  bool has_fma() const { return has_fma_; }
+  const Processor& processor() const { return processor_; }
+  bool has_fma() const { return processor_.has_fma; }
 
   // The constant for float32 or for float64 formulas.
   template <class Number>
@@ -39,7 +45,7 @@ class Arithmetic {
   llvm::IRBuilder<>& builder_;
   llvm::Type* type_;
   bool coarse_;
-  bool has_fma_;
+  Processor processor_;
 };
 
 // A condition for each lane.
@@ -106,6 +112,7 @@ inline Real select(Mask condition, double if_true, double if_false) {
 Bits bits_of(Real a);
 Real real_of(Bits a);
 Bits operator+(Bits a, uint64_t b);
+Bits operator-(Bits a, Bits b);
 Bits operator&(Bits a, uint64_t b);
 Bits operator|(Bits a, uint64_t b);
 Bits operator^(Bits a, Bits b);
@@ -142,10 +149,19 @@ Pair exact_product(Real a, Real b);
 
 // The nearest integer, for magnitudes below 2^(digits - 2); ties to even.
 Real nearest(Real a);
+// An integer, and bits whose lowest ones are the integer's.
+struct Integer {
+  Real value;
+  Bits bits;
+};
+// The integer nearest to a * factor, or one beside it if both are about as near.
+Integer nearest(Real a, double factor);
 // 2^k for an integer k in [-bias, bias + 1]: 0 and infinity at the ends.
 Real power_of_2(Real k);
+Real power_of_2(Bits k);
 // a * 2^k for an integer k in twice that range, with one rounding if `a` is about 1.
 Real scaled(Real a, Real k);
+Real scaled(Real a, Integer k);
 
 // Coefficients from the lowest power: of coarse functions, and of others.
 struct Polynomial {
