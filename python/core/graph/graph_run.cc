@@ -83,7 +83,7 @@ Status GraphRun::run(std::span<const GraphInput> inputs,
     const auto number = static_cast<std::uint32_t>(i);
     TL_ASSIGN_OR_RETURN(is_written[i], executor_->lend_output(number, outputs[i], owner));
   }
-  TL_RETURN_IF_ERROR(executor_->submit());
+  TL_RETURN_IF_ERROR(executor_->submit({}, {}, true));
   wait(executor_->program());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!is_written[i])

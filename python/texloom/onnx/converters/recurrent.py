@@ -38,6 +38,9 @@ def layer(node: Node) -> list[Value]:
     _check_shapes(node, given, _DIRECTIONS[direction])
     if _extents_of_x(node)[0] == 0:
         return _no_steps(node, given, _DIRECTIONS[direction])
+    given = {"projected_x": _projected(node), **given}
+    given["recurrence"] = node.convert("Transpose", [given["recurrence"]], perm=[0, 2, 1])
+    del given["x"], given["weight"]
     return node.emit_all(
         node.op.lower(),
         _layer,
@@ -52,6 +55,13 @@ def layer(node: Node) -> list[Value]:
     )
 
 
+def _projected(node: Node) -> Value:
+    """Return the products of all inputs and the weights: a kernel of its own, with all steps."""
+    x, weight = node.input(0), node.input(1)
+    rows = node.convert("Reshape", [weight, node.constant([-1, x.shape[2]], "int64")])
+    return node.convert("MatMul", [x, node.convert("Transpose", [rows], perm=[1, 0])])
+
+
 def _layer(
     *tensors: Tensor,
     names: tuple[str, ...],
@@ -61,7 +71,7 @@ def _layer(
 ) -> tuple[Tensor, ...]:
     """Build a layer from its inputs, given by name."""
     given: dict[str, Any] = dict(zip(names, tensors, strict=True))
-    shared = ("x", "weight", "recurrence", "bias", "lengths")
+    shared = ("projected_x", "recurrence", "bias", "lengths")
     steps = recurrent.Steps(**{name: given.pop(name, None) for name in shared}, **attributes)
     return layer_of(steps, **given, **options)
 

@@ -28,10 +28,10 @@ def rnn(steps: Steps, initial_h: Tensor | None = None) -> tuple[Tensor, Tensor]:
         As of :meth:`Steps.sequence` and :meth:`Steps.last`.
     """
     state = steps.state("h")
-    projected, product = steps.projected(), steps.recurrent(state, "product", [0])
+    product = steps.recurrent(state, "product", [0])
 
     def update(t: Any, d: Any, n: Any, j: Any) -> Any:
-        own = projected(steps.time(d, n, t - 1), d, n, 0, j) + product(t, d, n, 0, j)
+        own = steps.projected(steps.time(d, n, t - 1), d, n, 0, j) + product(t, d, n, 0, j)
         bias = steps.input_bias(d, 0, j) + steps.own_bias(d, 0, j)
         return steps.activated(0, d, own + bias)
 
@@ -62,12 +62,15 @@ def gru(
         As of :func:`rnn`.
     """
     state = steps.state("h")
-    projected = steps.projected()
-    product = steps.recurrent(state, "product", range(3 if linear_before_reset else 2))
+    # Each kernel of a step computes the products that it reads.
+    product = steps.recurrent(state, "product", range(3 if linear_before_reset else 1))
+    own_reset = None if linear_before_reset else steps.recurrent(state, "own_reset", [1])
 
     def gate(which: int, t: Any, d: Any, n: Any, j: Any) -> Any:
-        own = projected(steps.time(d, n, t - 1), d, n, which, j) + product(t, d, n, which, j)
+        is_apart = which == 1 and own_reset is not None
+        sums = own_reset(t, d, n, 0, j) if is_apart else product(t, d, n, which, j)
         bias = steps.input_bias(d, which, j) + steps.own_bias(d, which, j)
+        own = steps.projected(steps.time(d, n, t - 1), d, n, which, j) + sums
         return steps.activated(0, d, own + bias)
 
     reset = te.compute(
@@ -77,7 +80,7 @@ def gru(
         candidate = steps.weighted(reset, "candidate", [2])
 
     def argument(t: Any, d: Any, n: Any, j: Any) -> Any:
-        own = projected(steps.time(d, n, t - 1), d, n, 2, j) + steps.input_bias(d, 2, j)
+        own = steps.projected(steps.time(d, n, t - 1), d, n, 2, j) + steps.input_bias(d, 2, j)
         if linear_before_reset:
             linear = product(t, d, n, 2, j) + steps.own_bias(d, 2, j)
             return own + gate(1, t, d, n, j) * linear
@@ -121,11 +124,11 @@ def lstm(
         As of :meth:`Steps.sequence` and :meth:`Steps.last`.
     """
     state, cell = steps.state("h"), steps.state("c")
-    projected, product = steps.projected(), steps.recurrent(state, "product", range(4))
+    product = steps.recurrent(state, "product", range(4))
     hidden = steps.row[2]
 
     def argument(which: int, t: Any, d: Any, n: Any, j: Any) -> Any:
-        own = projected(steps.time(d, n, t - 1), d, n, which, j) + product(t, d, n, which, j)
+        own = steps.projected(steps.time(d, n, t - 1), d, n, which, j) + product(t, d, n, which, j)
         return own + steps.input_bias(d, which, j) + steps.own_bias(d, which, j)
 
     def gate(which: int, cells: Any, t: Any, d: Any, n: Any, j: Any) -> Any:

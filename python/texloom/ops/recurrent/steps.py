@@ -26,10 +26,10 @@ class Steps:
 
     Attributes
     ----------
-    x : Tensor ``[time, batch, input]``
-        Or ``[batch, time, input]``.
-    weight : Tensor ``[directions, gates * hidden, input]``
-    recurrence : Tensor ``[directions, gates * hidden, hidden]``
+    projected_x : Tensor ``[time, batch, directions * gates * hidden]``
+        The products of inputs and weights, without biases. Or ``[batch, time, ...]``.
+    recurrence : Tensor ``[directions, hidden, gates * hidden]``
+        The weights of the state; consecutive sums read consecutive weights.
     bias : Tensor ``[directions, 2 * gates * hidden]``, optional
         The biases of the input, then those of the state.
     lengths : Tensor ``[batch]``, optional
@@ -40,11 +40,10 @@ class Steps:
     clip : float, optional
         The bound to which arguments of activations are clipped.
     batch_first : bool
-        Whether the batch is the first axis of `x` and of the outputs.
+        Whether the batch is the first axis of `projected_x` and of the outputs.
     """
 
-    x: Tensor
-    weight: Tensor
+    projected_x: Tensor
     recurrence: Tensor
     bias: Tensor | None
     lengths: Tensor | None
@@ -56,18 +55,18 @@ class Steps:
     @property
     def dtype(self) -> str:
         """The type in which the layer computes."""
-        return sum_dtype(self.x.dtype)
+        return sum_dtype(self.projected_x.dtype)
 
     @property
     def count(self) -> Extent:
         """The number of steps."""
-        return extents(self.x)[1 if self.batch_first else 0]
+        return extents(self.projected_x)[1 if self.batch_first else 0]
 
     @property
     def row(self) -> tuple[int, Extent, int]:
         """The shape of a row of the state."""
-        directions, _, hidden = extents(self.recurrence)
-        return directions, extents(self.x)[0 if self.batch_first else 1], hidden
+        directions, hidden, _ = extents(self.recurrence)
+        return directions, extents(self.projected_x)[0 if self.batch_first else 1], hidden
 
     @property
     def rows(self) -> tuple[Extent, int, Extent, int]:
@@ -77,7 +76,7 @@ class Steps:
     @property
     def gates(self) -> int:
         """The number of gates."""
-        return extents(self.recurrence)[1] // self.row[2]
+        return extents(self.recurrence)[2] // self.row[2]
 
     def length(self, n: Any) -> Any:
         """Return the length of a sequence, at most the extent of time."""
@@ -98,24 +97,11 @@ class Steps:
         last = self.length(n) - 1
         return te.if_then_else(self._is_reverse(d), te.max(last - step, 0), step)
 
-    def projected(self) -> Tensor:
-        """Return the products of inputs and weights, without biases.
-
-        Returns
-        -------
-        Tensor ``[time, directions, batch, gates, hidden]``
-        """
-        x, weight, hidden = self.x, self.weight, self.row[2]
-
-        def product(t: Any, d: Any, n: Any, g: Any, j: Any) -> Any:
-            i = te.reduce_axis((0, extents(x)[2]), name="i")
-            value = x(n, t, i.var) if self.batch_first else x(t, n, i.var)
-            factor = weight(d, g * hidden + j, i.var)
-            return te.sum(value.astype(self.dtype) * factor.astype(self.dtype), axis=i)
-
-        directions, batch, _ = self.row
-        shape = (self.count, directions, batch, self.gates, hidden)
-        return te.compute(shape, product, name="projected")
+    def projected(self, t: Any, d: Any, n: Any, g: int, j: Any) -> Any:
+        """Return the product of the input of a time and the weights of a gate, without bias."""
+        first, second = (n, t) if self.batch_first else (t, n)
+        column = (d * self.gates + g) * self.row[2] + j
+        return self.projected_x(first, second, column).astype(self.dtype)
 
     def recurrent(self, state: Tensor, name: str, gates: Sequence[int]) -> Tensor:
         """Return the products of the previous row of a state and the weights of some gates.
@@ -143,7 +129,7 @@ class Steps:
 
         def product(t: Any, d: Any, n: Any, g: Any, j: Any) -> Any:
             k = te.reduce_axis((0, hidden), name="k")
-            factor = weight(d, (g + gates[0]) * hidden + j, k.var).astype(self.dtype)
+            factor = weight(d, k.var, (g + gates[0]) * hidden + j).astype(self.dtype)
             return te.sum(term(t, d, n, k.var) * factor, axis=k)
 
         shape = (*self.rows[:3], len(gates), hidden)
@@ -217,7 +203,7 @@ class Steps:
             own = rows(row, d, n, j)
             if self.lengths is not None:
                 own = te.if_then_else(t < self.length(n), own, te.const(0, self.dtype))
-            return own.astype(self.x.dtype)
+            return own.astype(self.projected_x.dtype)
 
         directions, batch, hidden = self.row
         if self.batch_first:
@@ -230,7 +216,7 @@ class Steps:
         directions, batch, hidden = self.row
 
         def value(d: Any, n: Any, j: Any) -> Any:
-            return rows(self.count, d, n, j).astype(self.x.dtype)
+            return rows(self.count, d, n, j).astype(self.projected_x.dtype)
 
         if self.batch_first:
             shape = (batch, directions, hidden)
