@@ -37,7 +37,7 @@ NETWORKS = {
         a = Conv(x, w0_16x3x1x1x1)
         b = Conv<group = 16, pads = [1, 1, 1, 1, 1, 1]>(a, w1_16x1x3x3x3)
         y = Conv(b, w2_8x16x1x1x1) }""",
-    # 58 channels are vectors of 16, 8 and 2, or of 4 and 2; 45 are the whole of a tile or its parts.
+    # 58 channels are vectors of 16, 8 and 2, or of 4 and 2; 45 are all of a tile, or parts of it.
     "channels that no vector divides": """(float[1, 5, 7, 9] x) => (float[?] y) {
         a = Conv(x, w0_58x5x1x1) b = Conv<pads = [1, 1, 1, 1]>(a, w1_45x58x3x3) r = Relu(b)
         c = Conv<group = 45, pads = [1, 1, 1, 1], strides = [2, 2]>(r, w2_45x1x3x3)
