@@ -59,7 +59,9 @@ void DeviceFixture::set_up(const TestedDevice& tested) {
 
 void DeviceFixture::TearDown() {
   // Pending work of a test must fail that test, not the next one.
-  if (device_ != nullptr) TL_EXPECT_OK(queue().wait_idle());
+  if (device_ != nullptr) {
+    TL_EXPECT_OK(queue().wait_idle());
+  }
   if (excluded_ == nullptr) return;
   const ::testing::TestInfo& test = *::testing::UnitTest::GetInstance()->current_test_info();
   const std::string name = std::string(test.test_suite_name()) + "." + test.name();

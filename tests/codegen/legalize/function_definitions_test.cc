@@ -106,7 +106,9 @@ TEST(FunctionDefinitions, AreAsExactAsOpenClAsks) {
     for (size_t i = 0; i < x.size(); ++i) {
       const double right = exact(double{x[i]}, double{y[i]});
       ASSERT_LE(error_of(values[i], right), bound) << x[i] << ", " << y[i];
-      if (right == 0) EXPECT_EQ(std::signbit(values[i]), std::signbit(right)) << x[i];
+      if (right == 0) {
+        EXPECT_EQ(std::signbit(values[i]), std::signbit(right)) << x[i];
+      }
     }
   }
 }

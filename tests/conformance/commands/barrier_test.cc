@@ -331,8 +331,9 @@ TEST_P(HostCalls, NativeCommandsMayNotWait) {
     return Status();
   }));
   TL_ASSERT_OK(run(commands));
-  if (computes())
+  if (computes()) {
     EXPECT_THAT(waited, fails_with(StatusCode::InvalidArgument, "a native command waits"));
+  }
 }
 TEST_P(HostCalls, OfNothingAreRefused) {
   EXPECT_THAT(begin()->host_call({}),

@@ -101,7 +101,9 @@ TEST_P(NativeRuns, NeedBarriers) {
   const auto record = [&](Access access, bool with_barrier) {
     const auto commands = device().create_command_buffer({.barriers = Barriers::Checked});
     TL_EXPECT_OK(commands->copy_buffer(x_, 0, make_buffer(32), 0, 32));
-    if (with_barrier) TL_EXPECT_OK(commands->barrier());
+    if (with_barrier) {
+      TL_EXPECT_OK(commands->barrier());
+    }
     const std::array accesses = {NativeAccess{BufferBinding{x_}, access, 32, {}}};
     TL_EXPECT_OK(commands->native(accesses, fill_with(std::byte{0})));
     return commands->finish();

@@ -150,9 +150,10 @@ TEST_P(Exhaustion, LeavesViewsAndParts) {
   EXPECT_THAT(exhaust(), is_out_of_memory());
   const MemoryStatistics before = statistics();
   TL_EXPECT_OK(buffer->subspan(0, 4096).status());
-  if (info().features.texture_views)
+  if (info().features.texture_views) {
     TL_EXPECT_OK(
         device().allocator()->create_view(buffer, {.texture = {.extent = {4, 4}}}).status());
+  }
   EXPECT_TRUE(same(statistics(), before));
 }
 

@@ -38,7 +38,9 @@ void expect_costs_of_what_runs(const CompiledGraph& graph, std::size_t without_k
   std::size_t missing = 0;
   for (const auto& run : graph.summary.runs) {
     missing += run.cost.key.empty() ? 1 : 0;
-    if (!run.cost.key.empty()) EXPECT_EQ(run.cost.key, run.signature) << run.what;
+    if (!run.cost.key.empty()) {
+      EXPECT_EQ(run.cost.key, run.signature) << run.what;
+    }
   }
   EXPECT_EQ(missing, without_key);
 }

@@ -129,7 +129,9 @@ class CustomOperators : public hal::DeviceTest, public testing::WithParamInterfa
   void call(const std::shared_ptr<const CustomOperator>& op, std::vector<std::uint32_t> arguments,
             std::vector<Attribute> attributes = {}, std::vector<std::byte> payload = {}) {
     const OperatorInfo& info = op->info();
-    if (!registry_.find(info.name, info.version).ok()) TL_EXPECT_OK(registry_.add(op));
+    if (!registry_.find(info.name, info.version).ok()) {
+      TL_EXPECT_OK(registry_.add(op));
+    }
     OperatorCall made{.op = info.name,
                       .version = info.version,
                       .attributes = std::move(attributes),

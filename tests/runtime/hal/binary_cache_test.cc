@@ -281,7 +281,9 @@ TEST_F(BinaryCacheTest, ThreadsAndProcessesShareAFolder) {
 // Sets environment variables (null unsets a variable), and restores them in its destructor.
 class Environment {
  public:
-  explicit Environment(const std::vector<std::pair<const char*, const char*>>& values) {
+  using Values = std::vector<std::pair<const char*, const char*>>;
+
+  explicit Environment(const Values& values) {
     for (const auto& [name, value] : values) {
       const char* before = std::getenv(name);
       before_.emplace_back(name, before == nullptr ? std::nullopt : std::optional(before));
@@ -304,10 +306,10 @@ class Environment {
 
 TEST_F(BinaryCacheTest, TheEnvironmentNamesAFolderOrNone) {
   for (const char* none : {static_cast<const char*>(nullptr), ""}) {
-    const Environment environment({{"TEXLOOM_CACHE_DIR", none}});
+    const Environment environment(Environment::Values{{"TEXLOOM_CACHE_DIR", none}});
     EXPECT_EQ(binary_cache_of_environment(), nullptr);
   }
-  const Environment environment({{"TEXLOOM_CACHE_DIR", folder_.c_str()}});
+  const Environment environment(Environment::Values{{"TEXLOOM_CACHE_DIR", folder_.c_str()}});
   const auto cache = binary_cache_of_environment();
   ASSERT_NE(cache, nullptr);
   TL_ASSERT_OK(cache->store(key_of("a"), "binary"));
@@ -315,8 +317,8 @@ TEST_F(BinaryCacheTest, TheEnvironmentNamesAFolderOrNone) {
 }
 
 std::string folder_in(const char* named, const char* caches, const char* home) {
-  const Environment environment(
-      {{"TEXLOOM_CACHE_DIR", named}, {"XDG_CACHE_HOME", caches}, {"HOME", home}});
+  const Environment environment(Environment::Values{
+      {"TEXLOOM_CACHE_DIR", named}, {"XDG_CACHE_HOME", caches}, {"HOME", home}});
   return binary_cache_folder_of_user();
 }
 

@@ -61,7 +61,9 @@ TEST_F(CallCounts, OfAThousandDispatches) {
     const std::array<Binding, 2> bindings = {BufferBinding{buffers[order]},
                                              BufferBinding{buffers[1 - order]}};
     const std::array values = {Constant(k)};
-    if (i > 0) TL_ASSERT_OK(commands->barrier());
+    if (i > 0) {
+      TL_ASSERT_OK(commands->barrier());
+    }
     TL_ASSERT_OK(commands->dispatch(*executable, kernel, {8, 1, 1}, bindings, values));
   }
   TL_ASSERT_OK(commands->finish());

@@ -348,7 +348,9 @@ TEST_P(IndirectRuns, SurviveACommandBufferThatFails) {
     const Status status = device->queue()->wait_idle();
     is_seen = softmetal::failed_call() == "commit";
     softmetal::fail_call(0);
-    if (is_seen) EXPECT_FALSE(status.ok());
+    if (is_seen) {
+      EXPECT_FALSE(status.ok());
+    }
   }
   for (int i = 0; i < 2; ++i) {
     for (const auto& table : {first, second}) {

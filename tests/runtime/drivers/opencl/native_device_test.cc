@@ -237,9 +237,10 @@ TEST_F(NativeDeviceTest, TheHostUsesMemoryOnlyAsItIsMade) {
     const Status read =
         read_buffer(*device_, *buffer->subspan(16, 16), 0, writable_bytes_of(result));
     EXPECT_EQ(read.ok(), is_read) << flags << read.message();
-    if (!is_read)
+    if (!is_read) {
       EXPECT_NE(read.message().find("so that the host cannot read it; help: "), std::string::npos)
           << read.message();
+    }
     TL_EXPECT_OK(add_one(buffer, *device_->create_buffer({.bytes = 16})));
   };
   expect_uses(0, true, true);
