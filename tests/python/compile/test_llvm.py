@@ -135,6 +135,31 @@ def test_large_arrays_of_a_block_are_not_on_the_stack():
     assert (texloom.build(s, [x, z], target)(a) == (a + 1)[:, ::-1] * 2).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_the_limits_of_a_thread_are_not_those_of_a_block(dtype):
+    """256 threads with 2 KiB each, kept across a barrier, are run by one thread."""
+    n, m = 256, 512
+    x = te.placeholder((n, m), dtype, name="X")
+    y = te.compute((n, m), lambda i, j: x[i, j] + 1, name="Y")
+    z = te.compute((n, m), lambda i, j: y[i, m - 1 - j] * 2, name="Z")
+    w = te.compute((n, m), lambda i, j: z[n - 1 - i, j], name="W")
+    s = te.create_schedule(w.op)
+    block, thread = s[w].fuse(), te.thread_axis((0, n), "threadIdx.x")
+    s[w].reorder(block, *w.op.axis)
+    s[w].bind(block, te.thread_axis("blockIdx.x"))
+    s[w].bind(w.op.axis[0], thread)
+    s[z].set_scope("shared")
+    s[z].compute_at(s[w], block)
+    s[z].bind(z.op.axis[0], thread)
+    s[y].set_scope("local")
+    s[y].compute_at(s[z], z.op.axis[0])
+    a = random(n, m, dtype="float64").astype(dtype)
+    f = texloom.build(s, [x, w], "llvm -max_local_memory=1048576 -max_private_memory=2048")
+    assert (f(a) == ((a + np.ones(1, dtype))[:, ::-1] * np.ones(1, dtype) * 2)[::-1]).all()
+    with pytest.raises(texloom.TVMError, match="TL4004"):
+        texloom.build(s, [x, w], "llvm -max_local_memory=1048576 -max_private_memory=1000")
+
+
 def test_code_for_another_processor():
     s, x, y = scheduled()
     f = texloom.build(s, [x, y], "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76")
