@@ -54,6 +54,14 @@ def test_softmax_of_large_and_infinite_numbers():
     np.testing.assert_allclose(got, expected, rtol=2 * SINGLE)
 
 
+def test_subnormal_weights_are_zero():
+    """A weight of exp(-80) is kept; one of exp(-100) is subnormal, so that it counts as 0."""
+    x = np.array([[0, -80, -100, -np.inf]], "float32")
+    got = run_node("Softmax", [x], 13)
+    assert got[0, 1] == pytest.approx(np.exp(-80), rel=1e-5, abs=0)
+    assert got.tolist()[0][2:] == [0, 0]
+
+
 def test_softmax_of_halves_sums_in_float32():
     x = np.zeros((1, 5000), "float16")
     got = run_node("Softmax", [x], 13)

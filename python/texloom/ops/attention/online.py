@@ -18,18 +18,13 @@ from ... import te, tir
 from ..._core import Tensor
 from ...extents import shape_of
 from ..broadcast import broadcast_shape
+from ..normalization.softmax import LEAST_EXPONENT
 from ..precision import sum_dtype
 from ..raveling import unraveled
 from .heads import Heads, place, split_shape
 
 KEYS = 512
 """The most keys of a block: the scores of its rows stay in the nearest cache."""
-
-_LEAST_EXPONENT = {"float32": -87.3, "float64": -708.3}
-"""Below, exponentials are subnormal numbers, which processors compute slowly: they count as 0.
-
-The greatest exponential of a row is 1, so that this changes no sum by more than the rounding.
-"""
 
 
 @dataclass(frozen=True)
@@ -356,7 +351,7 @@ class _Kernel:
 
     def _exp(self, score: Any, r: int) -> Any:
         """Return the exponential of a score relative to the greatest of its row."""
-        least = te.const(_LEAST_EXPONENT[self._wide], self._wide)
+        least = te.const(LEAST_EXPONENT[self._wide], self._wide)
         difference = score - self._top[r]
         is_small = difference < least
         value = te.exp(tir.Select(is_small, least, difference))

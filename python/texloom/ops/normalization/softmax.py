@@ -15,6 +15,12 @@ from ..precision import sum_dtype
 from ..reductions import reduce_max
 from ..reductions.axes import extents, kept, normalized, reduce_over
 
+LEAST_EXPONENT = {"float32": -87.3, "float64": -708.3}
+"""Exponentials of less are subnormal, which processors compute with slowly: a softmax has 0 there.
+
+The greatest exponential is 1, so that this changes a sum by less than its rounding.
+"""
+
 
 def _above(x: Tensor, axes: Sequence[int]) -> Tensor:
     """Return the differences from the maximum over `axes`."""
@@ -29,7 +35,14 @@ def _above(x: Tensor, axes: Sequence[int]) -> Tensor:
 
 def _exponentials(above: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the exponentials of the differences from the maximum, and their sum over `axes`."""
-    powers = te.compute(above.shape, lambda *i: te.exp(above(*i)), name="powers")
+    least = te.const(LEAST_EXPONENT[above.dtype], above.dtype)
+
+    def exponent(*i: Any) -> Any:
+        value = above(*i)
+        return te.if_then_else(value < least, te.const(float("-inf"), above.dtype), value)
+
+    exponents = te.compute(above.shape, exponent, name="exponents")
+    powers = te.compute(above.shape, lambda *i: te.exp(exponents(*i)), name="powers")
     return powers, reduce_over(powers, axes, te.sum, lambda v, *_: v, name="exponentials")
 
 
@@ -104,4 +117,4 @@ def hardmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     return te.compute(shape, hot, name="hardmax")
 
 
-__all__ = ["hardmax", "log_softmax", "masked_softmax", "softmax"]
+__all__ = ["LEAST_EXPONENT", "hardmax", "log_softmax", "masked_softmax", "softmax"]
