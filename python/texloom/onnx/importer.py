@@ -51,7 +51,7 @@ from .nodes import (
     refuse_nodes,
 )
 from .nodes.types import STORED, check_size, dtype_of, open_shape, static_shape
-from .quantized_nodes import with_integer_products
+from .quantized_nodes import with_integer_operators
 from .schemas import NodeChecks
 from .scope import Scope, canonical, versions_of
 from .seeds import Streams
@@ -136,7 +136,7 @@ class Importer(Emission):
         scope = Scope(versions_of(self._model.opset_import))
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes, self._inference)
-        nodes = with_integer_products(graph) if self.multiplies_words else list(graph.node)
+        nodes = with_integer_operators(graph) if self.multiplies_words else list(graph.node)
         for number, node in enumerate(nodes):
             if self.progress is not None:
                 self.progress("nodes are imported", number, len(nodes))

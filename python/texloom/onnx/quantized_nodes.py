@@ -1,8 +1,10 @@
-"""Products between DequantizeLinear and QuantizeLinear, as operators of integers.
+"""Operators between DequantizeLinear and QuantizeLinear, as operators of integers.
 
 Quantized models state each operator as one of real numbers, with nodes before that make numbers of
 integers, and a node after that makes integers again (QDQ). A convolution or a product of matrices
-among them becomes the operator of integers, whose sums are exact. Other operators stay.
+among them becomes the operator of integers, whose sums are exact. An operator that only moves
+elements, or takes the largest, moves integers: quantization never decreases, and gives the integers
+that it was given. Other operators stay.
 """
 
 from __future__ import annotations
@@ -20,8 +22,9 @@ from onnx.helper import get_attribute_value, make_node
 from .initializers import array_of, initializers
 
 MICROSOFT = "com.microsoft"
-_BYTES = (onnx.TensorProto.INT8, onnx.TensorProto.UINT8)
 _OPERATORS = ("Conv", "MatMul", "Gemm")
+_MOVES = ("Concat", "DepthToSpace", "Expand", "Flatten", "Identity", "MaxPool", "Reshape", "Slice")
+_MOVES += ("SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,12 @@ class _Integers:
     def is_single(self) -> bool:
         """Whether all integers have one scale and one zero point."""
         return self.scale.size == 1 and (self.zero is None or self.zero.size == 1)
+
+    def has_steps_of(self, other: _Integers) -> bool:
+        """Whether integers stand for the numbers that those of `other` stand for; both single."""
+        assert self.zero is not None and other.zero is not None
+        same_zero = self.zero.dtype == other.zero.dtype and (self.zero == other.zero).all()
+        return bool(same_zero and (self.scale == other.scale).all())
 
 
 @dataclass
@@ -120,8 +129,8 @@ def _names_in(node: onnx.NodeProto) -> Iterator[str]:
             yield from (each.name for each in graph.output)
 
 
-def with_integer_products(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
-    """Return the nodes of a graph, in which products of quantized factors are of integers.
+def with_integer_operators(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+    """Return the nodes of a graph, in which operators of quantized tensors are of integers.
 
     Nodes whose results nobody needs any more are left out.
     """
@@ -131,8 +140,9 @@ def with_integer_products(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
     replaced: dict[int, list[onnx.NodeProto]] = {}
     dropped: set[int] = set()
     for node in graph.node:
-        if _is(node, *_OPERATORS) and node.domain != MICROSOFT:
-            made = _replacement(known, node)
+        if node.domain != MICROSOFT and _is(node, *_OPERATORS, *_MOVES):
+            replacement = _moved if node.op_type in _MOVES else _replacement
+            made = replacement(known, node)
             if made is not None:
                 replaced[id(node)] = made[0]
                 dropped |= {id(each) for each in made[1]}
@@ -148,6 +158,38 @@ def _needed(nodes: Sequence[onnx.NodeProto], outputs: set[str]) -> list[onnx.Nod
     """Return the nodes without DequantizeLinear that nothing reads."""
     read = outputs | {name for node in nodes for name in node.input}
     return [n for n in nodes if not _is(n, "DequantizeLinear") or read & {*n.output}]
+
+
+def _moved(
+    known: _Graph, node: onnx.NodeProto
+) -> tuple[list[onnx.NodeProto], list[onnx.NodeProto]] | None:
+    """Return the nodes that move integers, and the QuantizeLinear that they replace, too."""
+    if len(node.output) != 1:
+        return None
+    after = known.quantized(node.output[0])
+    count = len(node.input) if node.op_type == "Concat" else 1
+    sides = [known.integers(name) for name in node.input[:count]]
+    if after is None or any(each is None or not each.is_single for each in sides):
+        return None
+    last, wanted = after
+    made, names = [], []
+    for number, each in enumerate(sides):
+        assert each is not None
+        if each.constant is not None or each.zero is None:
+            return None
+        if each.has_steps_of(wanted):
+            names.append(each.names[0])
+            continue
+        stem = f"{node.output[0]}.{number}"
+        made.append(make_node("DequantizeLinear", list(each.names), [f"{stem}.numbers"]))
+        given = [f"{stem}.numbers", *wanted.names[1:]]
+        made.append(make_node("QuantizeLinear", given, [f"{stem}.integers"]))
+        names.append(f"{stem}.integers")
+    moved = onnx.NodeProto()
+    moved.CopyFrom(node)
+    moved.input[:count] = names
+    moved.output[0] = last.output[0]
+    return [*made, moved], [last]
 
 
 def _replacement(
@@ -300,4 +342,4 @@ def _node(op, like, inputs, outputs, attributes, domain=""):  # type: ignore[no-
     return make_node(op, inputs, list(outputs), name=like.name, domain=domain, **attributes)
 
 
-__all__ = ["with_integer_products"]
+__all__ = ["with_integer_operators"]

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from ...extents import are_known, number_of
 from ...ops import convolution, products
 from ...ops.products.quantized import requantized, rescaled
-from ...ops.products.words import SIZE, as_unsigned, word_count
+from ...ops.products.words import (
+    SIZE,
+    as_unsigned,
+    column_terms,
+    matmul_of_words,
+    right_words,
+    row_terms,
+    word_count,
+)
 from ..nodes import Node, Value
 
 EXACT_IN_FLOAT32 = 1 << 24
@@ -26,9 +34,13 @@ def matmul(
     node: Node, a: Value, b: Value, a_zero: Value | None, b_zero: Value | None
 ) -> Value | None:
     """Return int32 sums of products; None if words do not suit the factors."""
-    if not node.multiplies_words or a.dtype not in _BYTES or a.rank < 2 or b.rank != 2:
+    if not node.multiplies_words or a.dtype not in _BYTES or a.rank < 2 or b.rank < 2:
         return None
     if a.is_empty or not are_known(a.shape[-1:]) or not _is_single(a_zero):
+        return None
+    if b.array is None:
+        return _matmul_of_words(node, a, b, a_zero, b_zero)
+    if b.rank != 2:
         return None
     right = _centered(b, b_zero, -1)
     if right is None:
@@ -37,6 +49,36 @@ def matmul(
     sums = right.sum(0)
     inputs = [a, node.constant(_words(right, 0)), *_terms(node, sums, a_zero)]
     return node.emit("matmul_integer", products.matmul_words, inputs)
+
+
+def _matmul_of_words(
+    node: Node, a: Value, b: Value, a_zero: Value | None, b_zero: Value | None
+) -> Value | None:
+    """Return the sums of products of two tensors, of which words are made at a run."""
+    if b.dtype not in _BYTES or b.is_empty or not _is_single(b_zero):
+        return None
+    if not are_known(b.shape[-2:]):
+        return None
+    a, a_zero = _unsigned(node, a, a_zero)
+    a_zero, b_zero = (
+        node.constant(np.zeros(1, x.dtype)) if zero is None else zero
+        for x, zero in ((a, a_zero), (b, b_zero))
+    )
+    right = node.emit_part("words", "words", right_words, [b])
+    columns = node.emit_part("columns", "columns", column_terms, [b, a_zero])
+    rows = node.emit_part("rows", "rows", row_terms, [a, a_zero, b_zero])
+    return node.emit("matmul_integer", matmul_of_words, [a, right, columns, rows])
+
+
+def _number(zero: Value | None) -> int:
+    """Return a zero point of one known element."""
+    return 0 if zero is None else int(zero.array.reshape(-1)[0])
+
+
+def _farthest(x: Value, zero: int) -> int:
+    """Return the largest magnitude of integers less a zero point."""
+    limits = np.iinfo(x.dtype)
+    return max(int(limits.max) - zero, zero - int(limits.min))
 
 
 def conv(
@@ -80,7 +122,7 @@ def _conv(
     data, zero = _unsigned(node, data, zero)
     sums = weight.reshape(len(weight), -1).sum(1)
     terms = _terms(node, sums, zero, 0 if bias is None else bias.array.astype("int64"))
-    padding = 0 if zero is None or zero.array is None else int(zero.array.reshape(-1)[0])
+    padding = 0 if zero is None or zero.array is None else _number(zero)
     inputs = [data, node.constant(_words(weight, 1)), *terms]
     return node.emit(
         "conv_integer", convolution.convolution_words, inputs, padding=padding, **attributes
@@ -99,10 +141,9 @@ def _exact_conv(
 
     A word's integers are added, which does not suit convolutions of single channels.
     """
-    limits = np.iinfo(data.dtype)
-    own = 0 if zero is None else int(zero.array.reshape(-1)[0])
-    farthest = max(limits.max - own, own - limits.min)
-    if np.abs(weight).reshape(len(weight), -1).sum(1).max() * farthest > EXACT_IN_FLOAT32:
+    own = _number(zero)
+    largest = np.abs(weight).reshape(len(weight), -1).sum(1).max()
+    if largest * _farthest(data, own) > EXACT_IN_FLOAT32:
         return None
     inputs = [data, node.constant(weight.astype("float32")), *([] if bias is None else [bias])]
     return node.emit("conv_integer", convolution.convolution_whole, inputs, zero=own, **attributes)
@@ -174,8 +215,7 @@ def _terms(node: Node, sums: NDArray[Any], zero: Value | None, added: Any = 0) -
     """
     if zero is not None and zero.array is None:
         return [node.constant(sums.astype("int32")), zero]
-    own = 0 if zero is None else int(zero.array.reshape(-1)[0])
-    terms = added - sums * own
+    terms = added - sums * _number(zero)
     return [node.constant(terms.astype("int32"))] if np.any(terms) else []
 
 

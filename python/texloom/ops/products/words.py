@@ -12,6 +12,7 @@ from typing import Any
 from ... import te, tir
 from ..._core import Tensor
 from ...extents import plain
+from ..broadcast import element
 from ..contraction import PADDED
 from .matrix import contracted
 
@@ -75,6 +76,84 @@ def product(left: Any, right: Any) -> Any:
     return tir.dot(left, right, "uint8", "int8")
 
 
+def right_words(b: Tensor) -> Tensor:
+    """Return the words of a right side, with zeros beyond it.
+
+    Parameters
+    ----------
+    b : Tensor
+        ``[..., K, N]`` of int8 or uint8.
+
+    Returns
+    -------
+    Tensor
+        ``[..., ceil(K / 4), N]`` of int32: words of int8, which are less by 128 than uint8.
+    """
+    steps = int(plain(b.shape[-2]))
+    flipped = te.const(_excess(b.dtype), "uint8")
+
+    def word(*i: Any) -> Any:
+        *outer, place, column = i
+        parts = []
+        for number in range(SIZE):
+            own = place * SIZE + number
+            part = (
+                b(*outer, te.min(own, steps - 1), column)
+                if steps % SIZE
+                else b(*outer, own, column)
+            )
+            part = part.astype("uint8") ^ flipped
+            if steps % SIZE:
+                part = te.if_then_else(own < steps, part, te.const(0, "uint8"))
+            parts.append(part)
+        return tir.word(*parts)
+
+    return te.compute((*b.shape[:-2], word_count(steps), b.shape[-1]), word, name="words")
+
+
+def column_terms(b: Tensor, a_zero: Tensor) -> Tensor:
+    """Return what the left side's zero point adds to each column of a product, ``[..., 1, N]``.
+
+    `b` is the right side, ``[..., K, N]``, and the zero point one element; see :func:`row_terms`.
+    """
+    sums = _totals(b, len(b.shape) - 2)
+    less = te.const(int(plain(b.shape[-2])) * _excess(b.dtype), "int32")
+    return te.compute(sums.shape, lambda *i: (less - sums(*i)) * _only(a_zero), name="terms")
+
+
+def row_terms(a: Tensor, a_zero: Tensor, b_zero: Tensor) -> Tensor:
+    """Return what the right side's zero point adds to each row of a product, ``[..., M, 1]``.
+
+    `a` is the left side, ``[..., M, K]`` of uint8, and zero points are one element each. With words
+    ``b - e``, sums of ``(a - z) * (b - y)`` are those of ``a * (b - e)``, less the sum of ``b - e``
+    times ``z``, which is that of a column, and less the sum of ``a - z`` times ``y - e``.
+    """
+    sums = _totals(a, len(a.shape) - 1)
+    steps = te.const(int(plain(a.shape[-1])), "int32")
+    own = _only(b_zero) - _excess(b_zero.dtype)
+    return te.compute(sums.shape, lambda *i: (steps * _only(a_zero) - sums(*i)) * own, name="terms")
+
+
+def _excess(dtype: str) -> int:
+    """Return by how much the integers of a right side exceed those of its words."""
+    return 128 if dtype == "uint8" else 0
+
+
+def _only(x: Tensor) -> Any:
+    """Return the element of a tensor of one element, as int32."""
+    return x(*(0 for _ in x.shape)).astype("int32")
+
+
+def _totals(x: Tensor, axis: int) -> Tensor:
+    """Return the sums along an axis, whose extent becomes 1."""
+    step = te.reduce_axis((0, x.shape[axis]), name="k")
+
+    def total(*i: Any) -> Any:
+        return te.sum(x(*i[:axis], step.var, *i[axis + 1 :]).astype("int32"), axis=step)
+
+    return te.compute((*x.shape[:axis], 1, *x.shape[axis + 1 :]), total, name="totals")
+
+
 def matmul_words(
     a: Tensor, right: Tensor, columns: Tensor | None = None, zero: Tensor | None = None
 ) -> Tensor:
@@ -99,6 +178,26 @@ def matmul_words(
     """
     sums = contracted(words_along(a, len(a.shape) - 1), right, product, "int32")
     return corrected(sums, columns, zero, len(sums.shape) - 1)
+
+
+def matmul_of_words(a: Tensor, right: Tensor, columns: Tensor, rows: Tensor) -> Tensor:
+    """Multiply 8-bit integers, less their zero points.
+
+    Parameters
+    ----------
+    a : Tensor
+        ``[..., M, K]`` of uint8.
+    right : Tensor
+        ``[..., ceil(K / 4), N]``, as :func:`right_words` returns it.
+    columns, rows : Tensor
+        ``[..., 1, N]`` and ``[..., M, 1]``: what is added to columns and rows.
+    """
+    sums = contracted(words_along(a, len(a.shape) - 1), right, product, "int32")
+    return te.compute(
+        sums.shape,
+        lambda *i: sums(*i) + (element(columns, i) + element(rows, i)),
+        name="corrected",
+    )
 
 
 def corrected(sums: Tensor, terms: Tensor | None, zero: Tensor | None, axis: int) -> Tensor:
@@ -126,5 +225,5 @@ def corrected(sums: Tensor, terms: Tensor | None, zero: Tensor | None, axis: int
     return te.compute(sums.shape, element, name="corrected")
 
 
-__all__ = ["SIZE", "as_unsigned", "corrected", "matmul_words", "product", "word_count"]
-__all__ += ["words_along"]
+__all__ = ["SIZE", "as_unsigned", "column_terms", "corrected", "matmul_of_words", "matmul_words"]
+__all__ += ["product", "right_words", "row_terms", "word_count", "words_along"]

@@ -17,7 +17,7 @@ from onnx.numpy_helper import from_array
 from onnx.reference import ReferenceEvaluator
 
 from texloom.onnx import Model
-from texloom.onnx.quantized_nodes import with_integer_products
+from texloom.onnx.quantized_nodes import with_integer_operators
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -56,7 +56,7 @@ def of_onnxruntime(model, x, optimized=True):
 
 def operators_of(model):
     """The operators of a model in which integers are multiplied as such."""
-    return {node.op_type for node in with_integer_products(model.graph)}
+    return {node.op_type for node in with_integer_operators(model.graph)}
 
 
 PRODUCTS = {
@@ -291,3 +291,54 @@ def test_other_targets_compute_numbers():
     words = "DequantizeLinear of the input and the weights"
     assert str(Model(model, "opencl")).count("node xd"), words
     assert not str(Model(model, "native")).count("node xd"), words
+
+
+@pytest.mark.parametrize("steps", [32, 7, 1])
+@pytest.mark.parametrize("types", [("uint8", "uint8"), ("uint8", "int8"), ("int8", "int8")])
+def test_two_computed_factors(types, steps):
+    """As in attention: neither side is a constant, and both have zero points."""
+    x = drawn((2, 3, 9, steps), types[0])
+    other = drawn((2, 3, steps, 24), types[1], seed=5)
+    zeros = {"az": np.array(11, types[0]), "bz": np.array(9, types[1])}
+    node = make_node("MatMulInteger", ["x", "w", "az", "bz"], ["y"])
+    model = model_of([node], zeros, x, "int32")
+    model.graph.input.append(make_tensor_value_info("w", TYPES[types[1]], other.shape))
+    expected = (x.astype("int64") - 11) @ (other.astype("int64") - 9)
+    found = Model(model, "native").run({"x": x, "w": other})["y"]
+    np.testing.assert_array_equal(found, expected)
+
+
+MOVES = {
+    "reshape": (make_node("Reshape", ["shape"], ["c"]), 1),
+    "transpose": (make_node("Transpose", [], ["c"], perm=[0, 2, 3, 1]), 1),
+    "largest": (make_node("MaxPool", [], ["c"], kernel_shape=[3, 3], pads=[1, 1, 1, 1]), 1),
+    "joined": (make_node("Concat", [], ["c"], axis=1), 2),
+}
+
+
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("case", MOVES)
+def test_moves_between_quantizations(case, dtype, same):
+    """Integers move; those of another scale are quantized again before."""
+    x = np.random.default_rng(6).standard_normal((1, 8, 6, 6)).astype("float32")
+    kept, count = MOVES[case]
+    node = onnx.NodeProto.FromString(kept.SerializeToString())
+    constants = {"s0": np.float32(0.02), "z0": np.array(13, dtype), "shape": np.array([4, 72])}
+    constants |= {"s1": np.float32(0.05), "z1": np.array(2, dtype)}
+    last = ["s0", "z0"] if same else ["s1", "z1"]
+    nodes = []
+    for i in range(count):
+        scale = [f"s{i}", f"z{i}"]
+        nodes.append(make_node("QuantizeLinear", ["x", *scale], [f"q{i}"]))
+        nodes.append(make_node("DequantizeLinear", [f"q{i}", *scale], [f"d{i}"]))
+    for i in reversed(range(count)):
+        node.input.insert(0, f"d{i}")
+    model = model_of(
+        [*nodes, node, make_node("QuantizeLinear", ["c", *last], ["y"])], constants, x, dtype
+    )
+    ours = result(model, x, "native")
+    assert len(np.unique(ours)) > 20
+    np.testing.assert_array_equal(ours, of_onnxruntime(model, x, optimized=False))
+    if count == 1 and same:
+        assert operators_of(model) == {"QuantizeLinear", node.op_type}
