@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
 from ....extents import are_known, shape_of
 from ...divisors import nearest_divisor
+from ...movement.joining import JOINED
 from .reads import Read, reads_of
 
 BLOCK = 2048
@@ -24,6 +25,8 @@ TILE = 16
 """Elements of a tile along the axis that is contiguous in what is read: a cache line of float32."""
 LANES = (8, 4)
 """Elements of a tile along the last axis, which are computed as a vector."""
+_MOST_PARTS = 16
+"""The most loops along a row of joined tensors, each over elements of one of them."""
 _SHORT = 8
 """The fewest elements for which a loop along the last axes is worth it."""
 
@@ -100,7 +103,26 @@ def schedule_elements(
     kept = len(axes) - loops.joined
     inner = stage.fuse(*axes[kept:])
     extents = [*shape[:kept], prod(shape[kept:])]
+    part = _joined_part(tensor) if loops.joined == 1 else 0
+    if part:
+        outer, _ = stage.split(inner, part)
+        stage.unroll(outer)
+        return _bind_blocks(stage, axes[:kept], extents[:kept], -(-loops.block // extents[-1]))
     return _bind_blocks(stage, [*axes[:kept], inner], extents, loops.block)
+
+
+def _joined_part(tensor: Tensor) -> int:
+    """Return the number of elements, along the last axis, that one of some joined tensors has.
+
+    It divides the extents of all of them, so that a loop over so many elements asks nothing. 0 if
+    the tensors are not joined along the last axis, or if loops would be short or many.
+    """
+    if tensor.op.tag != JOINED or len(tensor.shape) < 2:
+        return 0
+    extents = [int(each.shape[-1]) for each in tensor.op.input_tensors]
+    whole, part = int(tensor.shape[-1]), gcd(*extents)
+    is_along_last = sum(extents) == whole and len(extents) > 1
+    return part if is_along_last and part >= TILE and whole <= _MOST_PARTS * part else 0
 
 
 def _bind_tiles(
