@@ -106,7 +106,7 @@ class Verifier {
     const bool has_limits =
         options_.target != nullptr &&
         !(code_ == CodeKind::Legalized && options_.target->runs_blocks_in_one_thread());
-    if (has_limits) check_limits(k, *options_.target, found_);
+    if (has_limits) check_limits(k, program_.stage, *options_.target, found_);
   }
 
   void origin_is_defined(const Buffer& b) {

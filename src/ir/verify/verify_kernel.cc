@@ -102,13 +102,16 @@ void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, V
   }
 }
 
-void check_limits(const Kernel& kernel, const Target& target, Violations& found) {
+void check_limits(const Kernel& kernel, ProgramStage stage, const Target& target,
+                  Violations& found) {
   for (const Excess& excess : exceeded_limits(kernel, target)) {
-    // On a processor, one thread gets the arrays of all threads of a block, and what these share,
-    // and keeps 16-bit floats in 32 bits. split_kernels has checked the threads of the program.
+    // Legalization keeps 16-bit floats in 32 bits before it refuses arrays that are then too large.
+    // On a processor, one thread also gets the arrays of all threads of a block, and what these
+    // share; split_kernels has checked the threads of the program.
     const bool is_of_arrays =
         excess.limit == Limit::SharedBytes || excess.limit == Limit::PrivateBytes;
-    if (is_of_arrays && target.kind == TargetKind::Llvm) continue;
+    if (is_of_arrays && (stage == ProgramStage::Legalized || target.kind == TargetKind::Llvm))
+      continue;
     const void* blamed = &kernel;
     if (excess.buffer) blamed = excess.buffer.get();
     found.add(Rule::Limits, blamed, kernel.name, kernel.location,

@@ -23,6 +23,7 @@ void check_shared_buffers(const Kernel& kernel, Violations& found);
 void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, Violations& found);
 // Checks that the kernel needs no more than the target has, and that its shuffles stay within
 // SIMD-groups.
-void check_limits(const Kernel& kernel, const Target& target, Violations& found);
+void check_limits(const Kernel& kernel, ProgramStage stage, const Target& target,
+                  Violations& found);
 
 }  // namespace texloom::ir
