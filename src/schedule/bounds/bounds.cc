@@ -365,14 +365,14 @@ class Inference {
     for (const IterVar& axis : stage.op->reduce_axes) add(axis, axis->min + value.at(axis));
   }
 
-  // Adds the guard unless it is proven.
+  // Adds the guard unless it is proven, or holds wherever the others hold.
   void guard(IterKind kind, const Expr& condition, StageBounds& own) const {
     const Expr simple = arith::simplify(condition, bounds_.ranges);
     if (is_true(simple)) return;
     std::vector<Expr>& guards = kind == IterKind::Reduction ? own.reduction_guards : own.guards;
-    const bool known =
-        std::any_of(guards.begin(), guards.end(), [&](const Expr& g) { return equal(g, simple); });
-    if (!known) guards.push_back(simple);
+    arith::Ranges inside = bounds_.ranges;
+    for (const Expr& each : guards) inside.assume(each);
+    if (!arith::prove(simple, inside)) guards.push_back(simple);
   }
 
   const Schedule& schedule_;
