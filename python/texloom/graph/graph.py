@@ -465,8 +465,10 @@ class Graph:
             )
         compilation = begun(core, resolved, costs)
         textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
+        # Native code writes the caller's arrays: another layout would be converted in each run.
+        is_native = resolved.kind == "llvm"
         renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}
-        compilation.schedule(textures, open_outputs=renamed)
+        compilation.schedule(textures, open_outputs=set() if is_native else renamed)
         if measure is not None:
             launches = partial(short_launches, Graph("launches"), target)
             compilation.measure(present(measure), self.inputs, launches)

@@ -37,7 +37,7 @@ NETWORKS = {
         a = Conv(x, w0_16x3x1x1x1)
         b = Conv<group = 16, pads = [1, 1, 1, 1, 1, 1]>(a, w1_16x1x3x3x3)
         y = Conv(b, w2_8x16x1x1x1) }""",
-    # 58 channels are vectors of 16, 8 and 2, or of 4 and 2; 45 are all of a tile, or parts of it.
+    # 58 channels are vectors of 16, 8 and 2; 45 are a tile of 45, of 15 or of 9.
     "channels that no vector divides": """(float[1, 5, 7, 9] x) => (float[?] y) {
         a = Conv(x, w0_58x5x1x1) b = Conv<pads = [1, 1, 1, 1]>(a, w1_45x58x3x3) r = Relu(b)
         c = Conv<group = 45, pads = [1, 1, 1, 1], strides = [2, 2]>(r, w2_45x1x3x3)
@@ -78,3 +78,13 @@ def test_networks_of_integers(name, target):
     x = integers(*(d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim))
     (expected,) = ReferenceEvaluator(model).run(None, {"x": x})
     np.testing.assert_array_equal(Model(model, target).run({"x": x})["y"], expected)
+
+
+def test_outputs_are_row_major():
+    """No run converts an output, even if it has another name than its tensor."""
+    model = network("""(float[1, 3, 8, 8] x) => (float[?] y) { a = Conv(x, w0_16x3x1x1)
+        p = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(a) y = Identity(p) }""")
+    stores = Model(model, "llvm").summary["stores"]
+    layouts = {name: layout for name, (*_, layout) in stores.items()}
+    assert layouts.pop("a") != ""
+    assert layouts.pop("constant") != "" and {*layouts.values()} == {""}, layouts
