@@ -168,10 +168,11 @@ TEST(Parse, EveryOperator) {
 
 TEST(Parse, EveryFunction) {
   const Leaves l;
-  const Expr bits = make_var("bits", Type::u(32));
+  const Expr unsigned_bits = make_var("bits", Type::u(32)), word = make_var("word", kInt32);
 #define TL_INTRINSIC(Name, te_name, arity)                                 \
   {                                                                        \
     const bool floats = takes(Intrinsic::Name, kFloat32);                  \
+    const Expr bits = dot_of(Intrinsic::Name) ? word : unsigned_bits;      \
     Exprs arguments(arity, floats ? l.x : bits);                           \
     round_trip(make_call(Intrinsic::Name, arguments));                     \
     for (Expr & e : arguments) e = floats ? l.v : make_broadcast(bits, 4); \
