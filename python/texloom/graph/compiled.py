@@ -39,6 +39,7 @@ class RunnableGraph:
         self._default_device: Device | None = None
         self.inputs = tuple(inputs)
         self.outputs = tuple(outputs)
+        self._output_types: list[Any] | None = None  # known from the first run on
         # None if they depend on the inputs' shapes, which are checked when they are computed.
         is_fixed = all(are_known(each.shape) for each in (*self.inputs, *self.outputs))
         self._output_shapes = [each.shape for each in self.outputs] if is_fixed else None
@@ -87,7 +88,9 @@ class RunnableGraph:
         shapes = self._output_shapes
         if shapes is None:
             shapes = self._core.output_shapes(chosen, [array.shape for array in given])
-        made = [np.empty(s, t.dtype) for s, t in zip(shapes, self.outputs, strict=True)]
+        if self._output_types is None:
+            self._output_types = [np.dtype(each.dtype) for each in self.outputs]
+        made = list(map(np.empty, shapes, self._output_types))
         results: Sequence[NDArray[Any]] = self._core.run(chosen, given, made)
         return results
 

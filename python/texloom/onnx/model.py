@@ -333,9 +333,14 @@ class Model:
 
 def _call_of(inputs: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """Return the names, dtypes and shapes of NumPy's arrays; None for values of other classes."""
-    if type(inputs) is not dict or any(type(each) is not np.ndarray for each in inputs.values()):
+    if type(inputs) is not dict:
         return None
-    return tuple((name, array.dtype, array.shape) for name, array in inputs.items())
+    call: list[Any] = []
+    for name, array in inputs.items():
+        if type(array) is not np.ndarray:
+            return None
+        call += (name, array.dtype, array.shape)
+    return tuple(call)
 
 
 def _extents(value: onnx.ValueInfoProto) -> tuple[int | str, ...]:

@@ -291,7 +291,9 @@ Result<bool> DeviceProgram::run_recorded(Instance& instance, const Memory& memor
       TL_RETURN_IF_ERROR(chain.submit({{run->submissions[i], table}}));
       if (policy_.waits != Waits::Never) TL_RETURN_IF_ERROR(options.queue->wait_idle());
     }
-    return chain.finish({{run->submissions.back(), std::move(table)}});
+    // Of a long run, the device starts the beginning while the rest is submitted.
+    const bool is_awaited = options.is_awaited && run->submissions.size() == 1;
+    return chain.finish({{run->submissions.back(), std::move(table)}}, is_awaited);
   }();
   if (!status.ok()) chain.abandon(status);
   TL_RETURN_IF_ERROR(status);

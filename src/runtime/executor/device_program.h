@@ -53,6 +53,7 @@ struct RunOptions {
   // They fail with the run's error, including the error of a wait.
   std::vector<hal::TimelinePoint> waits = {};
   std::vector<hal::TimelinePoint> signals = {};
+  bool is_awaited = false;  // whether the caller waits for the queue next, as in hal::Submission
 };
 
 // One argument of a run: a buffer with a byte offset, or a texture with the origin of the tensor.

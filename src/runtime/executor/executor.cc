@@ -331,20 +331,22 @@ Status Executor::bind_all() {
 }
 
 Status Executor::submit(std::vector<hal::TimelinePoint> waits,
-                        std::vector<hal::TimelinePoint> signals) {
-  Status status = submit_checked(std::move(waits), std::move(signals));
+                        std::vector<hal::TimelinePoint> signals, bool is_awaited) {
+  Status status = submit_checked(std::move(waits), std::move(signals), is_awaited);
   if (!status.ok()) drop_outputs();
   return status;
 }
 
 Status Executor::submit_checked(std::vector<hal::TimelinePoint> waits,
-                                std::vector<hal::TimelinePoint> signals) {
+                                std::vector<hal::TimelinePoint> signals, bool is_awaited) {
   TL_RETURN_IF_ERROR(check_inputs());
   TL_RETURN_IF_ERROR(check_scalars());
   TL_RETURN_IF_ERROR(resolve_sizes());
   TL_RETURN_IF_ERROR(bind_all());
-  const RunOptions options{
-      .queue = queue_, .waits = std::move(waits), .signals = std::move(signals)};
+  const RunOptions options{.queue = queue_,
+                           .waits = std::move(waits),
+                           .signals = std::move(signals),
+                           .is_awaited = is_awaited};
   Status status = program_->run(bindings_, {.symbols = symbols_, .scalars = scalars_}, options);
   if (status.code() == StatusCode::InvalidArgument && memory_changed_)
     TL_RETURN_IF_ERROR(check_aliases());
@@ -367,7 +369,7 @@ void Executor::drop_outputs() {
 }
 
 Status Executor::run() {
-  TL_RETURN_IF_ERROR(submit());
+  TL_RETURN_IF_ERROR(submit({}, {}, true));
   Status status = queue_->wait_idle();
   if (!status.ok()) drop_outputs();
   return status;

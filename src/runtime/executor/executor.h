@@ -95,9 +95,9 @@ class Executor {
   // DeviceProgram::run() for `signals` and errors. Outputs that are not bound are in memory of the
   // executor, which the next run overwrites. InvalidArgument, naming the fault: an input or a
   // scalar that was not set; shapes that do not agree; an output bound over an input or another
-  // output.
+  // output. A caller that waits for the queue next says so (`is_awaited`): no thread wakes up then.
   Status submit(std::vector<hal::TimelinePoint> waits = {},
-                std::vector<hal::TimelinePoint> signals = {});
+                std::vector<hal::TimelinePoint> signals = {}, bool is_awaited = false);
 
   // The following functions describe the latest submitted run, even if inputs or memory were set
   // since. After a run that was refused or failed they are InvalidArgument, as before the first.
@@ -137,7 +137,7 @@ class Executor {
   Result<const TensorSpec*> tensor_of_output(std::uint32_t output) const;
   Result<const Output*> latest_output(std::uint32_t output) const;
   Status submit_checked(std::vector<hal::TimelinePoint> waits,
-                        std::vector<hal::TimelinePoint> signals);
+                        std::vector<hal::TimelinePoint> signals, bool is_awaited);
   void keep_outputs();
   void drop_outputs();
   bool is_updated(std::uint32_t argument) const;

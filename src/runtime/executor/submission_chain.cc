@@ -16,11 +16,11 @@ Status SubmissionChain::submit(std::vector<hal::SubmittedCommands> commands,
   return queue_.submit({waits_, std::move(commands), std::move(signals)});
 }
 
-Status SubmissionChain::finish(std::vector<hal::SubmittedCommands> commands) {
+Status SubmissionChain::finish(std::vector<hal::SubmittedCommands> commands, bool is_awaited) {
   if (commands.empty() && signals_.empty()) return {};
   std::vector<hal::TimelinePoint> waits = waits_;
   if (submitted_ != 0) waits.push_back({parts_, submitted_});
-  return queue_.submit({std::move(waits), std::move(commands), signals_});
+  return queue_.submit({std::move(waits), std::move(commands), signals_, is_awaited});
 }
 
 void SubmissionChain::abandon(const Status& reason) {

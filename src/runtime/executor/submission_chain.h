@@ -21,8 +21,8 @@ class SubmissionChain {
   // Submits commands that more commands of the run will follow, with `signals` of their own.
   Status submit(std::vector<hal::SubmittedCommands> commands,
                 std::vector<hal::TimelinePoint> signals = {});
-  // Submits the last commands of the run, possibly none.
-  Status finish(std::vector<hal::SubmittedCommands> commands);
+  // Submits the last commands of the run, possibly none; `is_awaited` is that of hal::Submission.
+  Status finish(std::vector<hal::SubmittedCommands> commands, bool is_awaited = false);
   // Ends a run that cannot be finished. If something has been submitted, the signals fail, since
   // nothing else will signal them; otherwise they are left alone.
   void abandon(const Status& reason);

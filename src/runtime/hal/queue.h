@@ -23,6 +23,9 @@ struct Submission {
   std::vector<TimelinePoint> waits = {};
   std::vector<SubmittedCommands> commands = {};
   std::vector<TimelinePoint> signals = {};
+  // Whether the caller waits for the queue next, and so starts the commands itself: no thread wakes
+  // up for them.
+  bool is_awaited = false;
 };
 
 // A driver's part of a queue. At any time, at most one thread calls start() and at most one thread

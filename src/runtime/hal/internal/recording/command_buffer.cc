@@ -1,6 +1,7 @@
 #include "runtime/hal/command_buffer.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,6 +48,23 @@ Status check_host_use(std::string_view command, bool allowed, std::string_view u
       "{}: the application made the buffer so that the host cannot {} it; help: make it without "
       "CL_MEM_HOST_NO_ACCESS and CL_MEM_HOST_{}_ONLY, or copy it to or from another buffer",
       command, use, use == "read" ? "WRITE" : "READ");
+}
+
+// The largest id of the buffers that the segments use beside slots; the largest number for segments
+// other than kernels.
+std::uint64_t newest_beside(std::span<const Segment* const> segments) {
+  std::uint64_t newest = 0;
+  for (const Segment* segment : segments) {
+    const KernelCall* call = call_of(*segment);
+    if (call == nullptr) return std::numeric_limits<std::uint64_t>::max();
+    for (const SegmentBinding& each : call->bindings) {
+      if (const auto* bound = std::get_if<BoundBuffer>(&each))
+        newest = std::max(newest, bound->buffer->id());
+      if (const auto* bound = std::get_if<BoundTexture>(&each))
+        newest = std::max(newest, bound->texture->id());
+    }
+  }
+  return newest;
 }
 
 bool is_slot(const SegmentBinding& binding) { return std::holds_alternative<BindingSlot>(binding); }
@@ -435,10 +453,11 @@ Result<std::uint64_t> CommandBuffer::check_submission(std::span<const Binding> t
     TL_RETURN_IF_ERROR(check_slots(table));
     return std::uint64_t{0};
   }
-  const std::uint64_t known = recording_->known_table.find(table);
-  if (known != 0) return known;
+  KnownTable& latest = recording_->known_table;
+  if (const std::uint64_t known = latest.find(table)) return known;
+  if (const std::uint64_t renewed = latest.renew(table)) return renewed;
   TL_RETURN_IF_ERROR(check_slots(table));
-  return recording_->known_table.remember(table);
+  return latest.remember(table, newest_beside(with_slots_));
 }
 
 std::unique_ptr<EncodedCommands> CommandBuffer::take_encoded() const {

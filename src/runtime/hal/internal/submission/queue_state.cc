@@ -346,6 +346,7 @@ const Pending* Queue::State::find_signaler(const TimelinePoint& point) const {
 Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is_awaited,
                                                   const std::shared_ptr<State>& self) {
   std::vector<TimelinePoint> awaited = std::move(submission.waits);
+  const bool is_started_by_caller = is_awaited || submission.is_awaited;
   std::vector<Pending> parts =
       internal::split(std::move(submission.commands), std::move(submission.signals));
   Lock lock(mutex_);
@@ -378,7 +379,7 @@ Result<Queue::State::Ticket> Queue::State::submit(Submission submission, bool is
   // submission starts it itself; code that prevents a start wakes the thread afterwards.
   if (is_shared_) {
     start_until(ticket.number, lock);
-  } else if (!is_awaited && can_start()) {
+  } else if (!is_started_by_caller && can_start()) {
     startable_.notify_one();
   }
   progress_.notify_all();
