@@ -52,7 +52,9 @@ def softmax(x: Tensor, axes: Sequence[int] = (-1,)) -> Tensor:
     powers, total = _exponentials(_above(x, own), own)
 
     def share(*i: Any) -> Any:
-        return (powers(*i) / total(*kept(i, own))).astype(x.dtype)
+        # At least 1 is in the sum. Its inverse is computed once for all elements.
+        inverse = te.const(1, total.dtype) / total(*kept(i, own))
+        return (powers(*i) * inverse).astype(x.dtype)
 
     return te.compute(x.shape, share, name="softmax")
 

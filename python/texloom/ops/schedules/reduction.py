@@ -33,7 +33,8 @@ def lanes_for(terms: int, target: TargetValue) -> tuple[int, ...]:
     """Return the numbers of partial results of a row: of all terms, then of the partial results.
 
     Native code adds up as many vectors of partial results as hide the time of a sum, then combines
-    them to one vector. A row that is too short for partial results has none.
+    them to one vector, and the halves of it, down to two numbers: one after another, its elements
+    would wait for each other. A row that is too short for partial results has none.
     """
     if target.kind != "llvm":
         return () if terms <= _SHORT else (LANES if terms >= 4 * LANES else 16,)
@@ -42,7 +43,8 @@ def lanes_for(terms: int, target: TargetValue) -> tuple[int, ...]:
     if not wide:
         return ()
     first = next((n for n in wide if terms % n == 0), wide[-1])
-    return (first, vector) if first > vector else (first,)
+    halves = [vector >> n for n in range(vector.bit_length() - 1)]
+    return (first, *(n for n in halves if n < first))
 
 
 def schedule_reduction(
