@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._core import Tensor
-from ...extents import Extent, agree
+from ...extents import Extent, agree, are_known
 from ...ops import recurrent
 from ..nodes import Node, Value, empty
 from .registry import converts
@@ -59,7 +59,13 @@ def _projected(node: Node) -> Value:
     """Return the products of all inputs and the weights: a kernel of its own, with all steps."""
     x, weight = node.input(0), node.input(1)
     rows = node.convert("Reshape", [weight, node.constant([-1, x.shape[2]], "int64")])
-    return node.convert("MatMul", [x, node.convert("Transpose", [rows], perm=[1, 0])])
+    factor = node.convert("Transpose", [rows], perm=[1, 0])
+    if not are_known(x.shape):
+        return node.convert("MatMul", [x, factor])
+    # All inputs are rows of one matrix, so that tiles have rows of several steps.
+    inputs = node.convert("Reshape", [x, node.constant([-1, x.shape[2]], "int64")])
+    product = node.convert("MatMul", [inputs, factor])
+    return node.convert("Reshape", [product, node.constant([*x.shape[:2], -1], "int64")])
 
 
 def _layer(
