@@ -80,12 +80,14 @@ TEST(PlanParts, BreakTheRules) {
   refused([](LaunchPlan& plan) { plan.parts[1].temporary = 1; },
           "not listed by increasing temporary, or one is listed twice");
   refused(
-      [](LaunchPlan& plan) { plan.parts.insert(plan.parts.begin(), {.temporary = 0, .whole = 3}); },
+      [](LaunchPlan& plan) {
+        plan.parts.insert(plan.parts.begin(), PartOfTemporary{.temporary = 0, .whole = 3});
+      },
       "is not a part of \"source\"");
   refused(
       [](LaunchPlan& plan) {
         plan.temporaries[3] = texture_tensor("source", {8, 8});
-        plan.parts.insert(plan.parts.begin(), {.temporary = 0, .whole = 3});
+        plan.parts.insert(plan.parts.begin(), PartOfTemporary{.temporary = 0, .whole = 3});
       },
       "which is a part itself");
   refused([](LaunchPlan& plan) { plan.steps.insert(plan.steps.begin(), AllocateStep{1}); },

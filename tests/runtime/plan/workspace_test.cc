@@ -289,7 +289,7 @@ LaunchPlan random_plan(std::uint32_t seed, bool textures) {
   std::minstd_rand random(seed + 1);
   LaunchPlan plan;
   std::vector<std::uint32_t> live;
-  const std::uint32_t count = 2 + random() % 20;
+  const auto count = static_cast<std::uint32_t>(2 + random() % 20);
   const auto step = [&] { return static_cast<std::uint32_t>(1 + random() % (1 + random() % 40)); };
   while (plan.temporaries.size() < count) {
     if (!live.empty() && random() % 2 == 0) {
