@@ -437,9 +437,7 @@ class BlockEmitter {
     set_line(n.location);
     Value* next = builder_.CreateAdd(var, llvm::ConstantInt::get(type, 1), "", true, true);
     var->addIncoming(next, builder_.GetInsertBlock());
-    llvm::BranchInst* again =
-        builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
-    if (is_unrolled(n.body)) keep_rolled(again);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
     builder_.SetInsertPoint(after);
   }
 
@@ -466,23 +464,6 @@ class BlockEmitter {
           {builder_.CreateGEP(builder_.getInt8Ty(), here, distance), builder_.getInt32(kIsRead),
            builder_.getInt32(kSecondCache), builder_.getInt32(kIsData)});
     }
-  }
-
-  // Whether the schedule has made the body long enough: it has as many vectors as hide the time of
-  // an operation. LLVM would copy it again for some iterations, or for all of them.
-  static bool is_unrolled(const Stmt& body) {
-    constexpr int kVectors = 8;
-    int vectors = 0;
-    walk(body, [&](const ir::Store& n) { vectors += n.value->type.is_scalar() ? 0 : 1; });
-    return vectors >= kVectors;
-  }
-
-  void keep_rolled(llvm::BranchInst* again) {
-    llvm::MDNode* option =
-        llvm::MDNode::get(context_, llvm::MDString::get(context_, "llvm.loop.unroll.disable"));
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(context_, {nullptr, option});
-    loop->replaceOperandWith(0, loop);
-    again->setMetadata(llvm::LLVMContext::MD_loop, loop);
   }
 
   void store_texel(const ir::TextureStore& n) {
