@@ -25,7 +25,8 @@ void check(const ir::Store& n, const ir::arith::Ranges& ranges) {
   const int64_t bytes = n.buffer->type.bytes();
   if (ramp->type.lanes * bytes % kNontemporalBytes != 0)
     refuse(n, "its vectors have no multiple of 16 bytes", kVectorize);
-  const Expr past = ir::arith::simplify(floormod(ramp->base, kNontemporalBytes / bytes), ranges);
+  const ir::Expr past =
+      ir::arith::simplify(floormod(ramp->base, kNontemporalBytes / bytes), ranges);
   if (is_int(past, 0)) return;
   refuse(n, "its vectors are not known to be aligned to 16 bytes",
          "choose factors that divide their axes, and an innermost extent that is a multiple of 16 "
