@@ -84,19 +84,18 @@ def clz(x: Operand) -> Expr:
 
 def word(*parts: Operand) -> Expr:
     """Four 8-bit integers, or two 16-bit ones, as an int32; the first is the lowest bits."""
-    bits = 32 // max(len(parts), 1)
-    made = None
-    for number, part in enumerate(parts):
-        given = _core.to_expr(part)
-        if len(parts) not in (2, 4) or given.dtype not in (f"int{bits}", f"uint{bits}"):
-            refuse(
-                "BadOperandType",
-                f"tir.word is called with {len(parts)} integers, one of them {given.dtype}",
-                "give it four integers of 8 bits, or two of 16 bits",
-            )
-        own = given.astype(f"uint{bits}").astype("uint32")
-        raised = own << const(bits * number, "uint32") if number else own
-        made = raised if made is None else made | raised
+    given = [_core.to_expr(part) for part in parts]
+    bits = 32 // max(len(given), 1)
+    if len(given) not in (2, 4) or any(x.dtype not in (f"int{bits}", f"uint{bits}") for x in given):
+        types = ", ".join(str(x.dtype) for x in given) or "nothing"
+        refuse(
+            "BadOperandType",
+            f"tir.word is called with {types}",
+            "give it four integers of 8 bits, or two of 16 bits",
+        )
+    made, *more = (x.astype(f"uint{bits}").astype("uint32") for x in given)
+    for number, part in enumerate(more, 1):
+        made = made | (part << const(bits * number, "uint32"))
     return made.astype("int32")
 
 

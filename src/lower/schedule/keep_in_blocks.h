@@ -12,7 +12,10 @@ namespace texloom::lower {
 // Requires: stage te, attached stages.
 // Ensures: stage te. Schedules that bind loops to threads, and other targets, are unchanged.
 // Order: before build_nests, which refuses global memory inside of a kernel.
-// Example: stage C.global at=(C, no) scope=global  ->  scope=shared
+// Example:
+//   compute C.global(i, j): ...   ->   compute C.global(i, j): ...
+//     scope global                       scope shared
+//     compute_at C, no                   compute_at C, no
 void keep_in_blocks(Lowering& lowering);
 
 }  // namespace texloom::lower

@@ -161,7 +161,7 @@ def test_an_instruction_for_powers_of_2_has_the_bits_of_two_products(name):
 def test_loops_are_vectorized_with_an_instruction_for_powers_of_2():
     target = "llvm -mtriple=x86_64-linux-gnu -mcpu=skylake-avx512"
     text = source("exp", "float32", target)
-    assert re.search(r"call <8 x float> @llvm.x86.avx512.mask.scalef.ps.256\(", text)
+    assert re.search(r"call <16 x float> @llvm.x86.avx512.mask.scalef.ps.512\(", text)
 
 
 def source(name, dtype, target):

@@ -230,7 +230,7 @@ def of_a_reduction():
     [
         (lambda: arguments(scaled(64, 1)), "no vector of consecutive elements"),
         (lambda: arguments(scaled(64, 2)), "no multiple of 16 bytes"),
-        (lambda: arguments(scaled(8, 4, extents=(3, 9))), "no vector of consecutive elements"),
+        (lambda: arguments(scaled(8, 4, extents=(3, 9))), "not known to be aligned to 16 bytes"),
         (lambda: arguments(scaled(8, 4, extents=(3, te.var("n")))), "no vector of consecutive"),
         (in_local_memory, "not an array in global memory"),
         (of_a_reduction, "each step of its reduction reads it again"),

@@ -118,7 +118,8 @@ def test_reductions_over_threads_meet_at_barriers():
 @pytest.mark.parametrize("name", sorted({*tvm._core.intrinsics()} - {"popcount", "clz"}))
 def test_each_element_function_is_spelled(name):
     """Each function of the IR has a name or a definition, also for vectors."""
-    x = te.placeholder((8, 4), name="X")
+    dtype = "int32" if name.startswith("dot_") else "float32"
+    x = te.placeholder((8, 4), dtype, name="X")
     count = tvm._core.intrinsics()[name]
     y = te.compute((8, 4), lambda i, j: tvm._core.call(name, *[x[i, j]] * count), name="Y")
     s = te.create_schedule(y.op)
@@ -126,7 +127,7 @@ def test_each_element_function_is_spelled(name):
     s[y].vectorize(y.op.axis[1])
     (source,) = sources(s, [x, y])
     for function in re.findall(r"tl_[a-z0-9_]+(?=\()", source):
-        assert re.search(rf"float4? {function}\(float", source)
+        assert re.search(rf"(float|int)4? {function}\((float|int)", source)
 
 
 @pytest.mark.skipif("metal" in tvm._core.driver_names(), reason="built with a Metal driver")
