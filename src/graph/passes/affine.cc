@@ -193,6 +193,9 @@ std::optional<std::vector<Affine>> affine_along(const Graph& graph, const Produc
   if (!node.computation || node.outputs.size() != 1) return std::nullopt;
   const schedule::Op op = schedule::operation_of(node.computation->outputs.front());
   if (!op->is_compute() || axis >= op->axes.size()) return std::nullopt;
+  const auto shape_of = [&](TensorId id) -> const auto& { return graph.tensors[id].shape; };
+  // The first elements along an axis have the same indices in the output.
+  if (shape_of(node.inputs.at(input)) != shape_of(node.outputs.front())) return std::nullopt;
   const std::int64_t* channels = ir::int_value(op->axes[axis]->extent);
   if (channels == nullptr) return std::nullopt;
   Place place{.node = node, .data = node.inputs.at(input)};

@@ -23,7 +23,8 @@ Producers producers_of(const Graph& graph);
 // constants, or computed from constants only. All numbers are evaluated in float64, without
 // rounding to the types of tensors.
 //
-// nullopt if the operator computes any other function, if it reads the input at other indices than
+// nullopt if the operator computes any other function, if the output has another shape than the
+// input, if it reads the input at other indices than
 // the output's, if the numbers depend on another axis, or if tensors are neither float32 nor
 // float64.
 std::optional<std::vector<Affine>> affine_along(const Graph& graph, const Producers& producers,

@@ -197,6 +197,23 @@ def test_other_movements_stay():
     assert kept(moved) == ["conv", "n0", "n1"]
 
 
+@pytest.mark.parametrize("axis", [1, 2, 3])
+def test_the_first_elements_are_not_a_scale(axis):
+    """A slice from the beginning has the indices of its input, but fewer."""
+    graph = onnx.parser.parse_model("""<ir_version: 9, opset_import: ["" : 20]>
+        sliced (float[2, 8, 5, 4] x, float[6, 8, 2, 2] w, float[6] b) => (float[?] y) {
+            a = Conv(x, w, b) y = Slice(a, zero, last, axis) }""").graph
+    del graph.input[1:]
+    given = {"w": numbers((6, 8, 2, 2)), "b": numbers(6), "zero": np.array([0])}
+    given |= {"last": np.array([-1]), "axis": np.array([axis])}
+    graph.initializer.extend(onnx.numpy_helper.from_array(v, n) for n, v in given.items())
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    x = numbers((2, 8, 5, 4))
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    (expected,) = session.run(None, {"x": x})
+    np.testing.assert_allclose(Model(model).run({"x": x})["y"], expected, rtol=1e-5)
+
+
 def test_weights_that_others_read_stay_for_them():
     g = graph_of((multiply, numbers((8, 1, 1))))
     (other,) = g.op(
