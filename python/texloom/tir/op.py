@@ -86,7 +86,7 @@ def word(*parts: Operand) -> Expr:
     """Four 8-bit integers, or two 16-bit ones, as an int32; the first is the lowest bits."""
     given = [_core.to_expr(part) for part in parts]
     bits = 32 // max(len(given), 1)
-    if len(given) not in (2, 4) or any(x.dtype not in (f"int{bits}", f"uint{bits}") for x in given):
+    if len(given) not in (2, 4) or {x.dtype for x in given} - {f"int{bits}", f"uint{bits}"}:
         types = ", ".join(str(x.dtype) for x in given) or "nothing"
         refuse(
             "BadOperandType",
