@@ -48,13 +48,17 @@ std::set<int64_t> places_in(const For& loop, int64_t extent, std::size_t& nodes)
   return places;
 }
 
-// The body for values of the variable from `begin` on, for which no condition on it changes.
-Stmt resolved(const Stmt& body, const Expr& var, int64_t begin) {
+// The body for values of the variable from `begin` up to `end`, for which no condition changes that
+// is on the variable alone. A condition that is so only after others are decided may change: it
+// stays.
+Stmt resolved(const Stmt& body, const Expr& var, int64_t begin, int64_t end) {
   return rewrite(
       body,
       [&](const Binary& n, const Expr& self) -> Expr {
-        if (const auto change = change_of(n, var))
-          return make_bool((begin >= change->at) == change->holds_above);
+        if (const auto change = change_of(n, var)) {
+          const bool changes = change->at > begin && change->at < end;
+          return changes ? self : make_bool((begin >= change->at) == change->holds_above);
+        }
         if (!self->type.is_bool() || !self->type.is_scalar()) return self;
         if (n.op == BinaryOp::And) {
           if (is_true(n.a) || is_false(n.b)) return n.b;
@@ -89,7 +93,7 @@ Stmt divide_loops(const Stmt& body) {
     Stmts loops;
     int64_t begin = 0;
     for (const int64_t end : places) {
-      const Stmt own = resolved(loop.body, loop.var, begin);
+      const Stmt own = resolved(loop.body, loop.var, begin, end);
       const Expr first = make_int(begin, loop.var->type);
       if (end - begin == 1) {
         loops.push_back(substitute(own, {{loop.var, first}}));

@@ -5,12 +5,14 @@
 
 namespace texloom::lower {
 
-// Purpose: lets scripts for processors run that say nothing of threads: on the target llvm, a stage
-//   in global memory that is computed inside the loops of another, as cache_write(C, "global") and
-//   compute_at make it, is in the memory of its block. Each nest of such a schedule is one kernel,
-//   whose blocks run on different threads, so no two of them may write one array.
+// Purpose: lets scripts for processors run that say nothing of threads: a stage in global memory
+//   that is computed inside the loops of another, as cache_write(C, "global") and compute_at make
+//   it, is in the memory of its block. On the target llvm each nest of such a schedule is one
+//   kernel, elsewhere each parallel loop; blocks run on different threads, so no two of them may
+//   write one array.
 // Requires: stage te, attached stages.
-// Ensures: stage te. Schedules that bind loops to threads, and other targets, are unchanged.
+// Ensures: stage te. Schedules that bind loops to threads are unchanged and, on other targets than
+//   llvm, stages outside of parallel loops.
 // Order: before build_nests, which refuses global memory inside of a kernel.
 // Example:
 //   compute C.global(i, j): ...   ->   compute C.global(i, j): ...

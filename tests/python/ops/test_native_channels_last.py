@@ -9,7 +9,9 @@ import pytest
 from llvm_plugin import has_llvm
 from onnx.reference import ReferenceEvaluator
 
+import texloom
 from texloom.onnx import Model
+from texloom.ops.schedules.processor.tiles import PixelTile, depthwise_block_for
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -88,3 +90,37 @@ def test_outputs_are_row_major():
     layouts = {name: layout for name, (*_, layout) in stores.items()}
     assert layouts.pop("a") != ""
     assert layouts.pop("constant") != "" and {*layouts.values()} == {""}, layouts
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_padding_of_joined_tensors(mode, axis):
+    """A condition on a loop that another condition makes plain is decided in no part of the loop."""
+    pads = [0, 0, 0, 0]
+    pads[axis], pads[2 + axis] = 2, 1
+    nodes = [
+        onnx.helper.make_node("Concat", ["x", "x"], ["joined"], axis=axis),
+        onnx.helper.make_node("Pad", ["joined", "pads"], ["y"], mode=mode),
+    ]
+    graph = onnx.helper.make_graph(
+        nodes,
+        "padded",
+        [onnx.helper.make_tensor_value_info("x", 1, (4, 5))],
+        [onnx.helper.make_tensor_value_info("y", 1, None)],
+        [onnx.numpy_helper.from_array(np.array(pads), "pads")],
+    )
+    model = onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 20)], ir_version=9
+    )
+    x = np.arange(20, dtype="float32").reshape(4, 5)
+    joined = np.concatenate([x, x], axis)
+    widths = [(pads[0], pads[2]), (pads[1], pads[3])]
+    made = texloom.compile(model, "llvm").run({"x": x})["y"]
+    np.testing.assert_array_equal(made, np.pad(joined, widths, mode))
+
+
+def test_long_rows_of_depthwise_convolutions_are_not_copied_whole():
+    """A tile of four pixels does not divide 957: a block would be a whole row for each tap."""
+    tile = PixelTile(4, 2, 16)
+    assert depthwise_block_for((24, 957), (52, 961), (5, 5), tile) is None
+    assert depthwise_block_for((24, 960), (52, 964), (5, 5), tile) is not None

@@ -47,6 +47,7 @@ void write(const std::string& path, std::string_view bytes) {
     stream << bytes;
     stream.close();
     error = stream.error();
+    stream.clear_error();  // the stream ends the process otherwise
   }
   if (error) throw Refusal("cannot write " + path + ": " + error.message(), kHelp);
 }

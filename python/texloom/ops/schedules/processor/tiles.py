@@ -15,6 +15,9 @@ from .registers import ANY, Registers
 _START = 64
 """What the start of a thread takes, in copies of a pixel."""
 
+_MOST_COPIED = 192 << 10
+"""The bytes of pixels that a thread copies at most: targets allow arrays of 256 KiB."""
+
 
 @dataclass(frozen=True)
 class PixelTile:
@@ -166,8 +169,10 @@ class PixelBlock:
 @lru_cache(maxsize=1024)
 def depthwise_block_for(
     pixels: tuple[int, int], given: tuple[int, int], kernel: tuple[int, int], tile: PixelTile
-) -> PixelBlock:
+) -> PixelBlock | None:
     """Return the block of a depthwise convolution, whose thread copies the pixels that it reads.
+
+    None if a thread would copy too much, since a tile does not divide long rows.
 
     Parameters
     ----------
@@ -190,7 +195,8 @@ def depthwise_block_for(
             bytes_ = copied * tile.channels * 4
             cost = (copied + _START) / (rows * columns)
             found.append((max(0, bytes_ - COPY_BYTES), cost, PixelBlock(rows, tiles)))
-    return min(found, key=lambda each: each[:2])[2]
+    beyond, _, block = min(found, key=lambda each: each[:2])
+    return None if beyond > _MOST_COPIED - COPY_BYTES else block
 
 
 @lru_cache(maxsize=1024)
