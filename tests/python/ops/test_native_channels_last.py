@@ -95,7 +95,7 @@ def test_outputs_are_row_major():
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_padding_of_joined_tensors(mode, axis):
-    """A condition on a loop that another condition makes plain is decided in no part of the loop."""
+    """A condition that another one makes plain is decided in no part of a divided loop."""
     pads = [0, 0, 0, 0]
     pads[axis], pads[2 + axis] = 2, 1
     nodes = [
