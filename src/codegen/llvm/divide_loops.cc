@@ -5,6 +5,7 @@
 #include "ir/arith/linear.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
+#include "support/floor_division.h"
 
 namespace texloom::codegen::native {
 
@@ -14,8 +15,6 @@ namespace {
 
 constexpr std::size_t kMostParts = 40;
 constexpr std::size_t kMostNodes = 20000;  // expressions of all parts together
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 // Where the truth of a condition on one variable changes: it holds from `at` on, or below `at`.
 struct Change {

@@ -4,6 +4,7 @@
 #include "ir/arith/modular.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
+#include "support/floor_division.h"
 
 namespace texloom::lower {
 
@@ -29,7 +30,7 @@ bool add(const Expr& condition, const Expr& lane, int lanes, VectorTail& tail) {
   const int64_t modulus = modular.modulus;
   if (modulus != 0 && modulus % lanes != 0) return false;
   tail.room = first.to_expr(n->a->type);
-  tail.rest = static_cast<int>((modular.residue % lanes + lanes) % lanes);
+  tail.rest = static_cast<int>(floor_mod(modular.residue, lanes));
   return !uses_var(tail.room, lane);
 }
 

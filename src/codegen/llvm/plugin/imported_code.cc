@@ -74,6 +74,7 @@ void link_imported_code(llvm::Module& module, const ir::Program& program) {
   for (const ir::Foreign& each : program.foreign) {
     if (is_imported_code(each.library)) names[each.library].push_back(each.text);
   }
+  if (names.empty()) return;
   for (const auto& [library, functions] : names) {
     std::unique_ptr<llvm::Module> code = parsed(library, module);
     for (const std::string& name : functions) {

@@ -392,9 +392,17 @@ class BlockEmitter {
   void prefetch(const ir::Prefetch& n) {
     Value* address = builder_.CreateGEP(memory_type(n.buffer->type, context_),
                                         arrays_.at(n.buffer.get()), offset(n.indices.front()));
-    constexpr uint32_t kToRead = 0, kAllCaches = 3, kData = 1;
+    fetch(address, kAllCaches);
+  }
+
+  // How near to the processor LLVM is asked to bring data.
+  static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
+
+  // Fetches a line of data that will be read.
+  void fetch(Value* address, uint32_t nearness) {
+    constexpr uint32_t kToRead = 0, kData = 1;
     builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                             {address, builder_.getInt32(kToRead), builder_.getInt32(kAllCaches),
+                             {address, builder_.getInt32(kToRead), builder_.getInt32(nearness),
                               builder_.getInt32(kData)});
   }
 
@@ -444,7 +452,6 @@ class BlockEmitter {
   // Fetches the share of an iteration of what is after a stream, into the second cache.
   void prefetch(const Stream& stream, Value* iteration) {
     constexpr int64_t kLine = 64;
-    constexpr uint32_t kIsRead = 0, kSecondCache = 2, kIsData = 1;
     llvm::Type* wide = builder_.getInt64Ty();
     const auto times = [&](Value* number, int64_t factor) {
       return builder_.CreateMul(builder_.CreateSExt(number, wide),
@@ -459,10 +466,7 @@ class BlockEmitter {
       Value* distance = builder_.CreateAdd(
           offset,
           builder_.getInt64(static_cast<uint64_t>(stream.iterations * stream.read_bytes + at)));
-      builder_.CreateIntrinsic(
-          llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
-          {builder_.CreateGEP(builder_.getInt8Ty(), here, distance), builder_.getInt32(kIsRead),
-           builder_.getInt32(kSecondCache), builder_.getInt32(kIsData)});
+      fetch(builder_.CreateGEP(builder_.getInt8Ty(), here, distance), kSecondCache);
     }
   }
 
