@@ -65,11 +65,16 @@ bool takes(Intrinsic function, Type type) {
 
 std::optional<Dot> dot_of(Intrinsic function) {
   switch (function) {
-    case Intrinsic::DotU8S8: return Dot{8, false, true};
-    case Intrinsic::DotS8S8: return Dot{8, true, true};
-    case Intrinsic::DotU8U8: return Dot{8, false, false};
-    case Intrinsic::DotS16S16: return Dot{16, true, true};
-    default: return std::nullopt;
+    case Intrinsic::DotU8S8:
+      return Dot{8, false, true};
+    case Intrinsic::DotS8S8:
+      return Dot{8, true, true};
+    case Intrinsic::DotU8U8:
+      return Dot{8, false, false};
+    case Intrinsic::DotS16S16:
+      return Dot{16, true, true};
+    default:
+      return std::nullopt;
   }
 }
 

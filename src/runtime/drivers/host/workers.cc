@@ -14,8 +14,8 @@ namespace {
 // Several parts per thread, so that a slow or late thread leaves parts to other threads.
 constexpr std::uint64_t kPartsOfThread = 4;
 
-// For how long a thread polls before it sleeps: longer than kernels run that are not shared, so that
-// it is awake for the next one that is. MobileNetV3 took 6.3 ms with 50 us, and 3.7 since.
+// For how long a thread polls before it sleeps: longer than kernels run that are not shared, so
+// that it is awake for the next one that is. MobileNetV3 took 6.3 ms with 50 us, and 3.7 since.
 constexpr std::chrono::microseconds kBusy(500);
 
 // Polls for a moment; returns whether the condition holds.
