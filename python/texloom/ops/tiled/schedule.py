@@ -13,6 +13,7 @@ from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
 from ..divisors import largest_divisor
 from ..schedules import schedule_default
 from ..schedules.processor.panels import LEFT_BYTES
+from ..schedules.processor.registers import Registers
 from ..schedules.stages import stages_of
 from .computations import PACKED, PRODUCT
 from .epilogues import Epilogue, epilogues_of
@@ -29,9 +30,11 @@ _BYTES = {
     "uint8": 1,
 }
 
-# What a panel of the right side may have in the first level of the cache, in bytes, beside one of
-# the left side. Blocks keep panels of the left side in the second level.
+# What a panel of the right side may have, in bytes: in the first level of the cache, beside one of
+# the left side, or in the second level where that is large and fast enough (`panels.panel_bytes`).
+# Blocks keep panels of the left side in the second level.
 _PANEL_BYTES = 16 << 10
+_WIDE_PANEL_BYTES = 128 << 10
 # The sums of a block are read again for each panel of steps. Sums that are unpacked at once are
 # local to a thread: on the stack if a panel has all steps, otherwise in memory that is allocated
 # for several blocks, of which targets allow 256 KiB.
@@ -80,6 +83,7 @@ def blocks_of(
     tile: Mmt4dTile,
     item: int,
     *,
+    registers: Registers,
     batch: int = 1,
     is_local: bool = False,
 ) -> Blocks:
@@ -89,12 +93,15 @@ def blocks_of(
     ----------
     item : int
         The bytes of an element of the left side.
+    registers : Registers
+        The target's.
     batch : int
         The number of products.
     is_local : bool
         Whether the sums of a block are local to its thread.
     """
-    steps = _steps(k1, _PANEL_BYTES // (tile.n0 * tile.k0 * item))
+    panel = _WIDE_PANEL_BYTES if registers.bytes >= 64 else _PANEL_BYTES
+    steps = _steps(k1, panel // (tile.n0 * tile.k0 * item))
     sums_bytes = _STACK_BYTES if is_local and steps == k1 else _SUMS_BYTES
     of_tile = tile.m0 * tile.n0 * (8 if item == 8 else 4)
     m = _block(m1, min(LEFT_BYTES // (steps * tile.m0 * tile.k0 * item), sums_bytes // of_tile))
@@ -140,7 +147,7 @@ def _remark(sums: Tensor, tile: Mmt4dTile | None, target: TargetValue) -> None:
     )
 
 
-def _blocks(sums: Tensor, tile: Mmt4dTile, *, is_local: bool) -> Blocks:
+def _blocks(sums: Tensor, tile: Mmt4dTile, target: TargetValue, *, is_local: bool) -> Blocks:
     *batch, m1, n1 = _constant(sums.shape[:-2])
     left = sums.op.input_tensors[0]
     return blocks_of(
@@ -149,6 +156,7 @@ def _blocks(sums: Tensor, tile: Mmt4dTile, *, is_local: bool) -> Blocks:
         plain(left.shape[-3]),
         tile,
         _BYTES[left.dtype],
+        registers=Registers.of(target),
         batch=prod(batch),
         is_local=is_local,
     )
@@ -169,9 +177,9 @@ def _tensorize(s: Schedule, sums: Tensor, tile: Mmt4dTile, blocks: Blocks) -> No
     s[sums].pragma(n1, "import_library", LIBRARY)
 
 
-def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile) -> None:
+def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile, target: TargetValue) -> None:
     """Compute blocks of packed sums in parallel."""
-    blocks = _blocks(sums, tile, is_local=False)
+    blocks = _blocks(sums, tile, target, is_local=False)
     *batch, m1, n1, m0, n0 = s[sums].op.axis
     m_outer, m_inner = s[sums].split(m1, factor=blocks.m)
     n_outer, n_inner = s[sums].split(n1, factor=blocks.n)
@@ -180,13 +188,15 @@ def _schedule_tiles(s: Schedule, sums: Tensor, tile: Mmt4dTile) -> None:
     _tensorize(s, sums, tile, blocks)
 
 
-def _schedule_unpacked(s: Schedule, epilogue: Epilogue, tile: Mmt4dTile) -> None:
+def _schedule_unpacked(
+    s: Schedule, epilogue: Epilogue, tile: Mmt4dTile, target: TargetValue
+) -> None:
     """Compute blocks of a matrix in parallel, each from tiles that no other thread sees."""
     sums, matrix = epilogue.sums, epilogue.result
     if fits_in_registers(epilogue, tile, _BYTES[sums.op.input_tensors[0].dtype]):
         schedule_fragments(s, epilogue, tile, _block, _BLOCKS)
         return
-    blocks = _blocks(sums, tile, is_local=True)
+    blocks = _blocks(sums, tile, target, is_local=True)
     *batch, row, column = s[matrix].op.axis
     row_outer, row_inner = s[matrix].split(row, factor=blocks.m * tile.m0)
     column_outer, column_inner = s[matrix].split(column, factor=blocks.n * tile.n0)
@@ -279,9 +289,9 @@ def schedule_mmt4d(
         if each.op.tag == PRODUCT:
             _remark(each, tile, value)
         if each.op in joined:
-            _schedule_unpacked(s, joined[each.op], tile)
+            _schedule_unpacked(s, joined[each.op], tile, value)
         elif tile is not None:
-            _schedule_tiles(s, each, tile)
+            _schedule_tiles(s, each, tile, value)
         elif each.op.tag == PRODUCT:
             _schedule_loops(s, each)
         elif each.op.tag == PACKED:
