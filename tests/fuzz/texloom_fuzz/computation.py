@@ -174,6 +174,15 @@ class Computation:
         self.stages.append(stage)
         return stage
 
+    def words(self, source: Stage, shape: Shape, axes: str, reads: list[str]) -> Stage:
+        """Add a stage whose elements are words of elements of `source`."""
+        var = self.script.name("W")
+        word = f"tvm.tir.word({', '.join(reads)})"
+        self.script.add(f'{var} = te.compute({listed(shape)}, lambda {axes}: {word}, name="{var}")')
+        stage = Stage(var, shape, "int32", [source])
+        self.stages.append(stage)
+        return stage
+
     def compute(
         self, shape: Shape, inputs: list[Stage], chance: float = 0.0, larger: float = 0.0
     ) -> Stage:

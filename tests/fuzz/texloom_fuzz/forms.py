@@ -10,7 +10,10 @@ from .index_forms import Axis
 from .intrinsics import IntrinsicWriter
 from .regions import Region
 from .scans import scan
-from .stage import Value
+from .stage import Stage, Value
+
+# The types of the integers that tir.dot multiplies.
+DOTS = (("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8"), ("int16", "int16"))
 
 
 def readers(c: Computation) -> None:
@@ -105,6 +108,27 @@ def convolution(c: Computation) -> None:
     value, dtype = c.values.product((padded, w), reads)
     axes, over = [Axis("o", filters), Axis("x", size)], [Axis("c", depth), Axis("k", kernel)]
     c.reduction([filters, size], axes, over, value, dtype)
+
+
+def dots(c: Computation) -> None:
+    """A product of small integers by words: neighboring steps of a sum are parts of an int32."""
+    rng = c.rng
+    left, right = rng.choice(DOTS)
+    parts = 2 if left == "int16" else 4
+    m, n, k = c.random_extent(6), c.random_extent(9), extent(rng.randint(1, 6))
+    a = c.input([m, k * parts], like=Stage("", [], left))
+    b = c.input([k * parts, n], like=Stage("", [], right))
+    steps = [f"k * {parts} + {part}" for part in range(parts)]
+    words = [
+        c.words(a, [m, k], "i, k", [f"{a.var}(i, {step})" for step in steps]),
+        c.words(b, [k, n], "k, j", [f"{b.var}({step}, j)" for step in steps]),
+    ]
+    read = f"{words[0].var}(i, k), {words[1].var}(k, j)"
+    value = Value(f"tvm.tir.dot({read}, '{left}', '{right}')", 1, words)
+    how = rng.choice(["sum", "sum", "sum", "max"])
+    c.reduction([m, n], [Axis("i", m), Axis("j", n)], [Axis("k", k)], value, "int32", how)
+    if rng.random() < 0.4:
+        c.compute([m, n], [c.stages[-1]])
 
 
 def larger(c: Computation) -> None:
@@ -214,5 +238,5 @@ def intrinsics(c: Computation) -> None:
 FORMS = (
     *(readers, readers, readers, graph, graph, graph, copy, chain, chain),
     *(matmul, matmul, convolution, convolution, pack_lanes, externs, scans, intrinsics),
-    *(larger, windows, rows),
+    *(larger, windows, rows, dots),
 )
