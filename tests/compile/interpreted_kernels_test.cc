@@ -137,6 +137,7 @@ class AgainstOpenCl : public hal::OpenClTest {
  protected:
   void SetUp() override {
     OpenClTest::SetUp();
+    if (IsSkipped()) return;
     opencl_ = device_;
     auto host =
         hal::host::create_driver({.threads = 2, .loaders = {make_interpreter_loader()}})->open(0);
