@@ -18,6 +18,9 @@
 #include "support/check.h"
 #include "support/diagnostic.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace texloom::codegen::native {
 
 namespace {
@@ -147,10 +150,9 @@ ir::Program kernels_of(const ir::Program& program, const ir::Target& target) {
 }  // namespace
 
 std::uint64_t digest(std::initializer_list<std::string_view> texts) {
-  std::uint64_t hash = 0xcbf29ce484222325;
-  for (const std::string_view text : texts) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  }
+  XXH64_hash_t hash = 0;
+  for (const std::string_view text : texts)
+    hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
   return hash >> 16;
 }
 

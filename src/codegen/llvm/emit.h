@@ -36,7 +36,7 @@ struct MachineDescription {
 // The machine of a target of kind Llvm. Fails as emit() does.
 MachineDescription describe_machine(const ir::Target& target);
 
-// A number of 48 bits that stands for texts in names (FNV-1a).
+// A number of 48 bits that stands for texts in names (XXH3).
 std::uint64_t digest(std::initializer_list<std::string_view> texts);
 
 // Links object files, made for one target, to one object: a shared object, which the driver "host"
