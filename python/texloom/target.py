@@ -274,7 +274,7 @@ def intel_graphics(options: str = "") -> Target:
 
 def has_llvm() -> bool:
     """Whether the plug-in for the kind ``"llvm"`` is installed."""
-    _, problem = _core.llvm_plugin()
+    _, problem, _ = _core.llvm_plugin()
     return not problem
 
 

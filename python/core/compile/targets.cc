@@ -78,10 +78,11 @@ py::tuple vector_unit(const Target& target) {
   return py::make_tuple(unit.bytes, unit.registers);
 }
 
-// Where the plug-in for the kind "llvm" is, and why it cannot be used: empty if it can.
+// Where the plug-in for the kind "llvm" is, why it cannot be used, and what to do: both empty if it
+// can.
 py::tuple llvm_plugin() {
   const codegen::native::PluginState state = codegen::native::plugin_state();
-  return py::make_tuple(state.path, state.problem);
+  return py::make_tuple(state.path, state.problem, state.help);
 }
 
 }  // namespace

@@ -85,9 +85,9 @@ def _cache() -> dict[str, Any]:
 
 
 def _llvm() -> dict[str, str]:
-    plugin, problem = _core.llvm_plugin()
+    plugin, problem, help_ = _core.llvm_plugin()
     if problem:
-        problem += "; in a clone, ./dev build builds it"
+        problem += f"; {help_}"
     return {"plugin": plugin, "check": problem or _check("host:0", "llvm")}
 
 

@@ -31,7 +31,7 @@ struct Plugin {
   decltype(&texloom_llvm_describe) describe = nullptr;
   decltype(&texloom_llvm_free) free = nullptr;
   std::string path;
-  std::string problem;  // why it cannot be used
+  std::string problem, help;  // why it cannot be used, and what to do
 };
 
 // The folder of the library or program that this function is in.
@@ -54,6 +54,10 @@ Plugin load_plugin() {
   constexpr std::string_view kName = "texloom_llvm.so";
   Plugin plugin;
   const char* named = std::getenv("TEXLOOM_LLVM_PLUGIN");  // no other is taken instead
+  plugin.help = named != nullptr
+                    ? "correct TEXLOOM_LLVM_PLUGIN, which names this file, or unset it: the "
+                      "installation's own plug-in is used then"
+                    : "in a clone, ./dev build builds it; or build for \"opencl\"";
   const std::vector<std::string> paths =
       named != nullptr
           ? std::vector{std::string(named)}
@@ -95,8 +99,7 @@ const Plugin& loaded_plugin() {
 const Plugin& plugin() {
   const Plugin& loaded = loaded_plugin();
   if (loaded.compile == nullptr) {
-    fail({}, Code::UnknownTarget, "in a clone, ./dev build builds it; or build for \"opencl\"",
-         "this installation has no LLVM: {}", loaded.problem);
+    fail({}, Code::UnknownTarget, loaded.help, "this installation has no LLVM: {}", loaded.problem);
   }
   return loaded;
 }
@@ -186,7 +189,8 @@ std::string link(std::span<const std::string_view> objects, Linked kind) {
 
 PluginState plugin_state() {
   const Plugin& loaded = loaded_plugin();
-  return {.path = loaded.path, .problem = loaded.problem};
+  if (loaded.compile != nullptr) return {.path = loaded.path, .problem = {}, .help = {}};
+  return {.path = loaded.path, .problem = loaded.problem, .help = loaded.help};
 }
 
 MachineDescription describe_machine(const ir::Target& target) {

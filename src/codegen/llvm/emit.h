@@ -20,10 +20,10 @@ namespace texloom::codegen::native {
 std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& target,
                                FunctionRef<void()> interruption);
 
-// Where the plug-in is, and why it cannot be used: empty if it can.
+// Where the plug-in is, why it cannot be used, and what to do: both empty if it can.
 struct PluginState {
   std::string path;  // empty if no library was loaded
-  std::string problem;
+  std::string problem, help;
 };
 PluginState plugin_state();
 

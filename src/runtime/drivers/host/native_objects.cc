@@ -1,6 +1,7 @@
 #include "runtime/drivers/host/native_objects.h"
 
 #include <dlfcn.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -68,12 +69,36 @@ class TemporaryFile {
  private:
   TemporaryFile() = default;
   static Status failed(const char* what, const std::string& path) {
-    return make_error(StatusCode::BuildFailed, "cannot {} {}: {}", what, path,
-                      std::strerror(errno));
+    return make_error(StatusCode::BuildFailed,
+                      "cannot {} {}: {}; help: make room there, or name another folder in TMPDIR",
+                      what, path, std::strerror(errno));
   }
 
   std::string path_;
 };
+
+bool is_mounted_noexec(const std::string& path) {
+#ifdef ST_NOEXEC
+  struct statvfs folder = {};
+  return statvfs(path.c_str(), &folder) == 0 && (folder.f_flag & ST_NOEXEC) != 0;
+#else
+  static_cast<void>(path);
+  return false;
+#endif
+}
+
+// Why the system does not load a file that was checked, and what to do.
+Status not_loaded(const std::string& path) {
+  const char* reason = dlerror();
+  return make_error(
+      StatusCode::BuildFailed, "the system cannot load native code: {}; help: {}",
+      reason == nullptr ? path : reason,
+      is_mounted_noexec(path)
+          ? "the folder of temporary files is mounted without execution (noexec): name "
+            "another one in TMPDIR"
+          : "where no code may be loaded, a program can link the kernels: "
+            "`texloom compile --emit=object,header,package`");
+}
 
 // Makes the functions that native code calls visible to it: those of C's mathematics, and
 // conversions of float16 for processors without them. What is missing is an error when the code is
@@ -115,10 +140,8 @@ class NativeLoader final : public KernelLoader {
     open_libraries();
     TL_ASSIGN_OR_RETURN(TemporaryFile file, TemporaryFile::with(code));
     void* handle = dlopen(file.path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr) return not_loaded(file.path());
     if (options_.keeps_files) file.keep();
-    if (handle == nullptr)
-      return make_error(StatusCode::BuildFailed, "the system cannot load native code: {}",
-                        dlerror());
     const auto library = std::make_shared<const Library>(handle);
     std::vector<std::shared_ptr<const Kernel>> kernels;
     for (const EntryPoint& entry : entries) {
