@@ -10,6 +10,7 @@
 #include <span>
 #include <sstream>
 
+#include "ir/target/nearest_names.h"
 #include "ir/target/presets.h"
 #include "ir/target/target.h"
 #include "support/check.h"
@@ -172,6 +173,28 @@ std::string preset_help() {
   return fmt::format("use one of {}", fmt::join(target_presets(), ", "));
 }
 
+// Help for the first word of a target, which is neither a kind nor a processor.
+std::string kind_help(std::string_view word) {
+  std::vector<std::string> names;
+  for (const Kind& row : kKinds) names.emplace_back(row.name);
+  for (const ProcessorPreset& each : processors()) names.emplace_back(each.name);
+  const std::string near = nearest_help(word, names);
+  return near.empty() ? preset_help() : near;
+}
+
+std::string device_help(TargetKind kind, std::string_view device) {
+  std::vector<std::string> names;
+  for (const Preset& each : presets()) {
+    if (each.kind == kind && !each.device.empty()) names.emplace_back(each.device);
+  }
+  if (kind == TargetKind::Llvm) {
+    for (const ProcessorPreset& each : processors()) names.emplace_back(each.name);
+  }
+  const std::vector<std::string> near = nearest_names(device, names);
+  if (near.empty()) return preset_help();
+  return fmt::format("write -device={}", fmt::join(near, " or -device="));
+}
+
 // Refuses a device's name, such as "metal:0", where a target is needed.
 void refuse_device_name(std::string_view word, const SourceLocation& where) {
   for (const Kind& row : kKinds) {
@@ -289,7 +312,7 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   const std::optional<TargetKind> kind = target ? target->kind : kind_named(word);
   if (!kind) {
     refuse_device_name(word, where);
-    fail(where, Code::UnknownTarget, preset_help(), "no kernels are made for the target '{}'",
+    fail(where, Code::UnknownTarget, kind_help(word), "no kernels are made for the target '{}'",
          text);
   }
   if (!target) target = preset_target(*kind, "");
@@ -300,8 +323,8 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
       const std::string device = word.substr(std::string_view("-device=").size());
       if (!device.empty()) target = preset_target(*kind, device);
       if (device.empty() || !target) {
-        fail(where, Code::UnknownTarget, preset_help(), "unknown {} device preset '{}'",
-             api_name(*kind), device);
+        fail(where, Code::UnknownTarget, device_help(*kind, device),
+             "unknown {} device preset '{}'", api_name(*kind), device);
       }
     } else if (word.starts_with("-")) {
       attributes.push_back(word);

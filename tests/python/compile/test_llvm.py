@@ -193,6 +193,17 @@ def test_wrong_processors_are_refused(options, says):
     assert says in str(error.value) and "help: " in str(error.value)
 
 
+def test_the_nearest_processors_are_proposed():
+    s, x, y = scheduled()
+    for options, helps in (
+        (f"{X86} -mcpu=haswel", "write -mcpu=haswell"),
+        (f"{X86} -mcpu=icelake", "write -mcpu=icelake-client or -mcpu=icelake-server"),
+    ):
+        with pytest.raises(texloom.TVMError, match="TL4003") as error:
+            texloom.build(s, [x, y], f"llvm {options}")
+        assert str(error.value).endswith(f"help: {helps}")
+
+
 @pytest.mark.parametrize("name", texloom._core.target_devices("llvm"))
 def test_a_processor_is_a_target(name):
     """Code of another architecture is compiled, but not run."""

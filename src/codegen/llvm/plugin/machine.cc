@@ -20,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "ir/target/nearest_names.h"
 #include "support/processor/detect.h"
 #include "support/processor/native_code.h"
 #include "support/processor/processor.h"
@@ -119,6 +120,21 @@ Examples examples(const llvm::Triple& triple) {
   if (triple.getArch() == llvm::Triple::aarch64)
     return {"cortex-a55, cortex-a76, neoverse-n1 or apple-m1", "+dotprod,+fp16fml"};
   return {"x86-64-v3, haswell, skylake-avx512 or znver4", "+avx2,+fma"};
+}
+
+std::string processor_help(const llvm::Target& target, const llvm::Triple& triple,
+                           std::string_view cpu) {
+  std::vector<std::string> known;
+  for (const llvm::SubtargetSubTypeKV& each :
+       subtarget(target, triple, "", "")->getAllProcessorDescriptions())
+    if (each.Key != nullptr && std::string_view(each.Key).find('_') == std::string_view::npos)
+      known.emplace_back(each.Key);  // those with '_' are second spellings
+  std::string near;
+  for (const std::string& name : ir::nearest_names(cpu, known))
+    near += (near.empty() ? "write -mcpu=" : " or -mcpu=") + name;
+  if (!near.empty()) return near;
+  return "name one that LLVM knows, as -mcpu=" + examples(triple).processors +
+         "; native is this machine's";
 }
 
 // The architecture and the system of code; the interface of kernels has pointers of 64 bits.
@@ -244,8 +260,7 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& ma
     features = features.empty() ? own : own + "," + features;
   } else if (!cpu.empty() && !subtarget(*target, parsed, "", "")->isCPUStringValid(cpu)) {
     throw Refusal("unknown processor '" + cpu + "' of '" + triple + "'",
-                  "name one that LLVM knows, as -mcpu=" + examples(parsed).processors +
-                      "; native is this machine's");
+                  processor_help(*target, parsed, cpu));
   }
   check_code(parsed, *subtarget(*target, parsed, cpu, features), machine);
   features = without_unchecked(*target, parsed, cpu, std::move(features));
