@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -37,8 +38,9 @@ the runtime loads. FILE is - for standard input.
                    makes a package for all of them: a device gets the first that it can run
   -o FILE          write to this file, a package if its name ends in .tlp; by default, and for -,
                    write the source to standard output
-  --emit=object,header  for a target llvm: write an object file, which -o FILE.o names, that a
-                   program links, and a C header and the package beside it (docs/cpu.md)
+  --emit=object,header,package  for a target llvm: write an object file, which -o FILE.o names,
+                   that a program links, and, beside it, a C header and the package without code;
+                   a part that is left out is not written (docs/cpu.md)
   --checked        make kernels test their indices; only for a program at stage te
   --verify-each    check the rules of the IR after each pass, not only after the last
   --help           print this, and stop
@@ -49,11 +51,25 @@ exit codes: 0 success, 1 an error in the input, 2 in the command line, 3 in Texl
 struct Options {
   std::string input, output = "-";
   std::vector<std::string> targets;
-  bool checked = false, verify_each = false, help = false, emits_object = false;
+  std::vector<std::string> parts;  // those of an object file that are written
+  bool checked = false, verify_each = false, help = false;
 };
 
+std::vector<std::string> parse_parts(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream words(list);
+  for (std::string part; std::getline(words, part, ',');) {
+    if (part != "object" && part != "header" && part != "package")
+      throw UsageError{fmt::format("--emit takes object, header and package, not '{}'", part)};
+    parts.push_back(part);
+  }
+  if (std::ranges::find(parts, "object") == parts.end())
+    throw UsageError{"--emit is for object files: --emit=object,header,package"};
+  return parts;
+}
+
 Options parse_options(const std::vector<std::string>& arguments) {
-  constexpr std::string_view kTarget = "--target=";
+  constexpr std::string_view kTarget = "--target=", kEmit = "--emit=";
   Options options;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
@@ -61,8 +77,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
       options.help = true;
     } else if (argument == "--checked") {
       options.checked = true;
-    } else if (argument == "--emit=object,header") {
-      options.emits_object = true;
+    } else if (argument.starts_with(kEmit)) {
+      options.parts = parse_parts(argument.substr(kEmit.size()));
     } else if (argument == "--verify-each") {
       options.verify_each = true;
     } else if (argument.starts_with(kTarget)) {
@@ -117,18 +133,19 @@ void throw_if_not_written(const Status& status) {
   if (!status.ok()) compile::refuse_module_file(status.message(), {});
 }
 
-// Writes the object file, the header and the package.
+// Writes the object file, the header and the package, as far as they are among `parts`.
 void write_object(const compile::CompiledModule& module, const std::string& file,
-                  std::ostream& out) {
+                  const std::vector<std::string>& parts, std::ostream& out) {
   const std::filesystem::path path(file);
   const compile::StaticKernels made = compile::static_kernels(
       compile::package_of(module, {}), compile::objects_of(module), path.stem().string(), {});
   const auto beside = [&](const char* suffix) {
     return std::filesystem::path(path).replace_extension(suffix).string();
   };
+  const auto has = [&](const char* part) { return std::ranges::find(parts, part) != parts.end(); };
   write_text(file, made.object, out);
-  write_text(beside(".h"), made.header, out);
-  throw_if_not_written(runtime::write_package(made.package, beside(".tlp")));
+  if (has("header")) write_text(beside(".h"), made.header, out);
+  if (has("package")) throw_if_not_written(runtime::write_package(made.package, beside(".tlp")));
 }
 
 bool is_package(const std::string& file) { return file.ends_with(".tlp"); }
@@ -155,14 +172,14 @@ void write_package(const std::vector<compile::CompiledModule>& modules, const st
 void compile_file(const Options& options, std::istream& in, std::ostream& out, std::ostream& err) {
   if (options.targets.size() > 1 && !is_package(options.output))
     throw UsageError{"only a package is for several targets: -o FILE.tlp"};
-  if (options.emits_object != options.output.ends_with(".o"))
-    throw UsageError{"--emit=object,header writes an object file, and nothing else: -o FILE.o"};
+  if (options.parts.empty() == options.output.ends_with(".o"))
+    throw UsageError{"--emit=object,header,package and -o FILE.o belong together"};
   const std::vector<compile::CompiledModule> modules = compiled(options, in);
   for (const compile::CompiledModule& module : modules) {
     for (const Diagnostic& warning : module.warnings) err << render(warning) << "\n";
   }
-  if (options.emits_object) {
-    write_object(modules.front(), options.output, out);
+  if (!options.parts.empty()) {
+    write_object(modules.front(), options.output, options.parts, out);
   } else if (is_package(options.output)) {
     write_package(modules, options.output, err);
   } else {

@@ -46,7 +46,7 @@ void write_functions(const std::vector<std::shared_ptr<PyFunction>>& functions,
 }
 
 std::pair<py::bytes, std::string> save_object(const PyFunction& function, const std::string& name,
-                                              const py::bytes& path) {
+                                              const std::optional<py::bytes>& path) {
   return write_static(
       compile::static_kernels(compile::package_of(function.module, user_location()),
                               compile::objects_of(function.module), name, user_location()),
@@ -80,8 +80,8 @@ std::shared_ptr<const runtime::PackageFile> open_package(const std::string& path
 }
 
 std::pair<py::bytes, std::string> write_static(const compile::StaticKernels& kernels,
-                                               const std::string& path) {
-  throw_if_not_written(runtime::write_package(kernels.package, path));
+                                               const std::optional<py::bytes>& path) {
+  if (path) throw_if_not_written(runtime::write_package(kernels.package, std::string(*path)));
   return {py::bytes(kernels.object), kernels.header};
 }
 

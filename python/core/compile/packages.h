@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,9 +22,10 @@ enum class NativeKernels { Refuse, Take };
 std::shared_ptr<const runtime::PackageFile> open_package(const std::string& path,
                                                          NativeKernels native);
 
-// Writes the package of kernels that a program links; returns the object file and the header.
+// Writes the package of kernels that a program links, if it is to be written to a path; returns the
+// object file and the header.
 std::pair<pybind11::bytes, std::string> write_static(const compile::StaticKernels& kernels,
-                                                     const std::string& path);
+                                                     const std::optional<pybind11::bytes>& path);
 
 // Fails with FileError if the file could not be written, and with BadPackage if the packages cannot
 // be stored.

@@ -206,7 +206,8 @@ void bind_graphs(py::module_& m) {
              throw_if_not_written(runtime::write_package(package, std::string(path)));
            })
       .def("save_object",
-           [](const PyCompiledGraph& g, const std::string& name, const py::bytes& path,
+           [](const PyCompiledGraph& g, const std::string& name,
+              const std::optional<py::bytes>& path,
               const std::map<std::string, std::string>& metadata) {
              return write_static(compile::static_kernels(described(g, metadata), g.compiled.objects,
                                                          name, user_location()),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
+from ..functions.files import LINKED_PARTS
 from ..inspect.describe import counted
 from ..target import resolve
 from .arrays import refuse_missing_folder, refuse_overwriting
@@ -52,7 +53,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "-o",
         dest="output",
         type=Path,
-        metavar="FILE.tlp",
+        metavar="FILE",
         help="the package (default: the model's name with .tlp, in the current folder)",
     )
     parser.add_argument(
@@ -63,12 +64,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--emit",
-        choices=("package", "object,header"),
         default="package",
         metavar="WHAT",
-        help="object,header: for --target llvm, an object file (-o FILE.o) that a program links, "
-        "so that it loads no code when it runs, with a C header and the package beside it "
-        "(default: package)",
+        help="what is written (default: package). object,header,package is for --target llvm: an "
+        "object file (-o FILE.o) that a program links, so that it loads no code when it runs, a C "
+        "header (FILE.h), and the package without code (FILE.tlp); a part that is left out is not "
+        "written",
     )
     parser.add_argument("--json", action="store_true", help="write what was decided as JSON")
     parser.set_defaults(targets=[])
@@ -94,7 +95,8 @@ def _compile(options: argparse.Namespace) -> int:
             f"{options.model} is a package already",
             f"run it with `texloom run {options.model}`, or give an .onnx file",
         )
-    output = _output(options)
+    parts = _parts(options)
+    output = _output(options, parts)
     refuse_missing_folder(output)
     refuse_overwriting(output, options.model)
     twice = [t for i, t in enumerate(options.targets) if t in options.targets[:i]]
@@ -107,13 +109,30 @@ def _compile(options: argparse.Namespace) -> int:
     if options.metallib:
         _save_with_metallibs(model, output)
     else:
-        model.save(output, others)
-    seconds = time.monotonic() - begin
+        model.save(output, others, parts=parts)
+    files = [output]
+    if output.suffix == ".o":
+        files = [output.with_suffix(LINKED_PARTS[part]) for part in LINKED_PARTS if part in parts]
+    facts = _facts(model, files, time.monotonic() - begin)
+    if options.json:
+        print(json.dumps(facts))
+        return 0
+    _print(facts)
+    if "package" not in parts:
+        print("the program needs their package, too: --emit=object,header,package writes all three")
+    if options.target is None and options.measure is None:
+        print(_DEFAULTS[resolve(target_of(options)).kind])
+    return 0
+
+
+def _facts(model: Model, files: Sequence[Path], seconds: float) -> dict[str, Any]:
+    """Return what was decided, for ``--json``; the files are not empty."""
     summary = model.summary or {}
     sizes = {"workspace_bytes": 0, "constant_bytes": 0, "launches": 0, "signatures": 0}
     facts = {
-        "package": str(output),
-        "bytes": output.stat().st_size,
+        "package": str(files[0]),
+        "bytes": files[0].stat().st_size,
+        "files": [str(file) for file in files],
         "inputs": [model.signature.described(name, model.shapes) for name in model.inputs],
         "outputs": model.outputs,
         "seconds": round(seconds, 3),
@@ -131,10 +150,12 @@ def _compile(options: argparse.Namespace) -> int:
             ),
             "conversions": len(summary["conversions"]),
         }
-    if options.json:
-        print(json.dumps(facts))
-        return 0
-    print(f"{output}: {', '.join(facts['inputs']) or 'nothing'} -> {', '.join(model.outputs)}")
+    return facts
+
+
+def _print(facts: dict[str, Any]) -> None:
+    inputs, outputs = ", ".join(facts["inputs"]), ", ".join(facts["outputs"])
+    print(f"{', '.join(facts['files'])}: {inputs or 'nothing'} -> {outputs}")
     launches = counted(facts["launches"], "launch", "es")
     if facts["launches"] == 0 < facts["signatures"]:  # loops whose iterations a call determines
         launches = "launches as each call needs"
@@ -143,24 +164,34 @@ def _compile(options: argparse.Namespace) -> int:
         temporaries = f"{counted(facts['workspace_bytes'], 'byte')} of temporaries"
     print(
         f"{launches} of {counted(facts['signatures'], 'kernel')}, {temporaries}, "
-        f"{counted(facts['constant_bytes'], 'byte')} of constants; {seconds:.1f} s"
+        f"{counted(facts['constant_bytes'], 'byte')} of constants; {facts['seconds']:.1f} s"
     )
     if "choice" in facts:
         print(_chosen(facts["choice"]))
-    if options.target is None and options.measure is None:
-        print(_DEFAULTS[resolve(target_of(options)).kind])
-    return 0
 
 
-def _output(options: argparse.Namespace) -> Path:
+def _parts(options: argparse.Namespace) -> list[str]:
+    """Return the parts of an object file that are written; the package alone is not one."""
+    parts: list[str] = options.emit.split(",")
+    fits = all(part in LINKED_PARTS for part in parts) and len(set(parts)) == len(parts)
+    if not fits or ("object" not in parts and parts != ["package"]):
+        refuse(
+            "BadOption",
+            f"--emit={options.emit} is neither a package nor an object file",
+            "write --emit=package, or --emit=object with ,header and ,package as needed",
+        )
+    return parts
+
+
+def _output(options: argparse.Namespace, parts: Sequence[str]) -> Path:
     """Return the file that is written: an object file, or a package."""
-    suffix = ".o" if options.emit == "object,header" else ".tlp"
+    suffix = ".o" if "object" in parts else ".tlp"
     output: Path = options.output or Path(options.model.with_suffix(suffix).name)
     if (output.suffix == ".o") != (suffix == ".o"):
         refuse(
             "BadOption",
             f"--emit={options.emit} does not write {output}",
-            "write --emit=object,header and -o FILE.o, or leave out both",
+            "write --emit=object,header,package and -o FILE.o, or leave out both",
         )
     return output
 

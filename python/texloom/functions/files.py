@@ -8,7 +8,7 @@ several packages. Loading does not run the Texloom compiler: the kernels are the
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,17 +36,28 @@ def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
         module.export_library(file_name)
 
 
+# What a program that links kernels consists of, and the files beside FILE.o.
+LINKED_PARTS = {"object": ".o", "header": ".h", "package": ".tlp"}
+
+
 def write_object(
-    made: Callable[[str, bytes], tuple[bytes, str]], file_name: str | os.PathLike[str]
+    made: Callable[[str, bytes | None], tuple[bytes, str]],
+    file_name: str | os.PathLike[str],
+    parts: Sequence[str] = tuple(LINKED_PARTS),
 ) -> None:
     """Write an object file with kernels, a C header beside it, and the package that they run.
 
-    `made` takes a name and the package's path, writes the package, and returns the other two.
+    Only the given `parts` of these are written. `made` takes a name and the package's path, writes
+    the package if there is a path, and returns the other two.
     """
     path = Path(file_name)
-    content, header = made(path.stem, os.fsencode(path.with_suffix(".tlp")))
-    _write(path, content)
-    _write(path.with_suffix(".h"), header.encode())
+    paths = {part: path.with_suffix(LINKED_PARTS[part]) for part in parts}
+    package = os.fsencode(paths["package"]) if "package" in paths else None
+    content, header = made(path.stem, package)
+    if "object" in paths:
+        _write(path, content)
+    if "header" in paths:
+        _write(paths["header"], header.encode())
 
 
 def _write(file_name: str | os.PathLike[str], content: bytes) -> None:
@@ -83,4 +94,4 @@ def load(
     return list(_core.load_functions(os.fsencode(path), device, native))
 
 
-__all__ = ["export", "load", "save", "write_object"]
+__all__ = ["LINKED_PARTS", "export", "load", "save", "write_object"]

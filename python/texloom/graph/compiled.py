@@ -17,7 +17,7 @@ from ..custom.operators import Operator, checked_operators
 from ..devices.lookup import present
 from ..errors import refuse
 from ..extents import are_known
-from ..functions.files import write_object
+from ..functions.files import LINKED_PARTS, write_object
 from .tensor import GraphTensor
 
 
@@ -172,6 +172,8 @@ class CompiledGraph(RunnableGraph):
         path: str | PathLike[str],
         metadata: Mapping[str, str] | None = None,
         others: Sequence[CompiledGraph] = (),
+        *,
+        parts: Sequence[str] = tuple(LINKED_PARTS),
     ) -> None:
         """Write the package, with its constants, to a file; an existing file is replaced.
 
@@ -186,6 +188,9 @@ class CompiledGraph(RunnableGraph):
         others : sequence of CompiledGraph
             The same graph compiled for other targets. A device runs the first variant that it can
             run.
+        parts : sequence of str, optional
+            For a name in ``*.o``: which of the three files are written. The program needs all of
+            them, of one call or of calls with the same graph.
 
         Raises
         ------
@@ -203,7 +208,7 @@ class CompiledGraph(RunnableGraph):
                 )
         if fspath(path).endswith(".o"):
             _refuse_others(others)
-            write_object(lambda *given: self._core.save_object(*given, texts), path)
+            write_object(lambda *given: self._core.save_object(*given, texts), path, parts)
             return
         self._core.save(fsencode(path), texts, [each._core for each in others])
 

@@ -16,6 +16,7 @@ from .._core import Device
 from ..costs import Costs
 from ..custom.operators import Operator, checked_operators
 from ..errors import refuse
+from ..functions.files import LINKED_PARTS
 from ..graph.placement import Placed
 from ..graph.precision import Precision
 from ..graph.progress import Progress
@@ -293,7 +294,13 @@ class Model:
         made._specializer.compile_early()
         return made
 
-    def save(self, path: str | PathLike[str], others: Sequence[Model] = ()) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        others: Sequence[Model] = (),
+        *,
+        parts: Sequence[str] = tuple(LINKED_PARTS),
+    ) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
 
         The package also has the model's metadata. An existing file is replaced once the new one is
@@ -302,7 +309,8 @@ class Model:
         Parameters
         ----------
         path : str or path
-            A name in ``*.o`` stands for an object file, as in :meth:`CompiledGraph.save`.
+            A name in ``*.o`` stands for an object file, as in :meth:`CompiledGraph.save`, which
+            explains `parts`.
         others : sequence of Model
             The same model compiled for other targets. A device runs the first variant that it can
             run.
@@ -316,8 +324,8 @@ class Model:
             TL5018 if the file cannot be written.
         """
         metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
-        parts = [each._specializer.for_packages() for each in others]
-        self._specializer.for_packages().save(path, self.inputs, metadata, parts)
+        variants = [each._specializer.for_packages() for each in others]
+        self._specializer.for_packages().save(path, self.inputs, metadata, variants, parts)
 
     def __str__(self) -> str:
         """Return the inputs, the outputs and the graph of each variant as text."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extents import are_known
+from ..functions.files import LINKED_PARTS
 from ..graph.compiled import CompiledGraph
 from ..graph.graph_passes import graph_passes
 from .compile_options import CompileOptions
@@ -149,6 +150,7 @@ class Specialization:
         inputs: Sequence[str],
         metadata: Mapping[str, str],
         others: Sequence[Specialization] = (),
+        parts: Sequence[str] = tuple(LINKED_PARTS),
     ) -> None:
         """Write a package for these inputs, with the graphs of `others` as further variants."""
         empty = [name for name in inputs if name not in self._network.inputs]
@@ -164,7 +166,7 @@ class Specialization:
                 )
         assert self.graph is not None  # a model has at least one output
         graphs = [each.graph for each in others if each.graph is not None]
-        self.graph.save(path, metadata, graphs)
+        self.graph.save(path, metadata, graphs, parts=parts)
 
     def __str__(self) -> str:
         """Return the outputs and the summary of the graph."""

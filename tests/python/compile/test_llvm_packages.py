@@ -153,7 +153,7 @@ def test_commands_take_native_code_if_they_are_told_to(graph, tmp_path, capsys):
 
 def test_an_object_file_and_a_header(tmp_path):
     onnx.save(model(), tmp_path / "two.onnx")
-    words = ["compile", str(tmp_path / "two.onnx"), "--emit=object,header"]
+    words = ["compile", str(tmp_path / "two.onnx"), "--emit=object,header,package"]
     written = ["--target", "llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76"]
     assert main([*words, *written, "-o", str(tmp_path / "net.o")]) == 0
     content = (tmp_path / "net.o").read_bytes()
@@ -179,6 +179,29 @@ def test_an_object_file_of_a_function(tmp_path):
     assert "do not become an object file" in refusal(stored.save, tmp_path / "again.o")
 
 
+@pytest.mark.parametrize("emit", ["object", "object,header", "package,object"])
+def test_only_the_parts_that_are_named_are_written(emit, tmp_path, capsys):
+    onnx.save(model(), tmp_path / "two.onnx")
+    words = ["compile", str(tmp_path / "two.onnx"), "--target", "llvm", f"--emit={emit}"]
+    assert main([*words, "-o", str(tmp_path / "net.o")]) == 0
+    suffixes = {"object": ".o", "header": ".h", "package": ".tlp"}
+    names = {f"net{suffixes[part]}" for part in emit.split(",")}
+    assert {path.name for path in tmp_path.glob("net.*")} == names
+    output = capsys.readouterr().out
+    assert all(name in output for name in names)
+    assert ("the program needs their package" in output) == ("package" not in emit)
+
+
+def test_a_package_of_linked_kernels_names_the_way_out(tmp_path, capsys):
+    texloom.compile(model(), "llvm").save(tmp_path / "net.o")
+    np.save(tmp_path / "x.npy", A)
+    words = ["run", str(tmp_path / "net.tlp"), "--native", "--input", f"x={tmp_path}/x.npy"]
+    assert main(words) == 1
+    assert (
+        "help: link the object file that was written with this package" in capsys.readouterr().err
+    )
+
+
 def test_what_does_not_become_an_object_file(tmp_path, capsys):
     onnx.save(model(), tmp_path / "two.onnx")
     words = ["compile", str(tmp_path / "two.onnx"), "--emit=object,header"]
@@ -186,6 +209,9 @@ def test_what_does_not_become_an_object_file(tmp_path, capsys):
     assert "do not become an object file" in capsys.readouterr().err
     assert main([*words, "-o", str(tmp_path / "net.tlp"), "--target", "llvm"]) == 1
     assert "-o FILE.o" in capsys.readouterr().err
+    for emit in ("header", "object,object", "objekt", ""):
+        assert main([*words[:2], f"--emit={emit}", "-o", str(tmp_path / "net.o")]) == 1
+        assert "--emit=package, or --emit=object" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(shutil.which("readelf") is None, reason="there is no readelf")

@@ -53,7 +53,11 @@ class FunctionLoader final : public KernelLoader {
         std::find_if(libraries_.begin(), libraries_.end(),
                      [&](const FunctionLibrary& each) { return each.name == code; });
     if (library == libraries_.end())
-      return make_error(StatusCode::NotFound, "the program has no library of functions \"{}\"",
+      return make_error(StatusCode::NotFound,
+                        "the program has no library of functions \"{}\"; help: link the object "
+                        "file that was written with this package, and open the device with its "
+                        "kernels (texloom_device_open_linked); or write a package with code: "
+                        "`texloom compile` without --emit",
                         code);
     std::vector<std::shared_ptr<const Kernel>> kernels;
     for (const EntryPoint& entry : entries) {
