@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/function/call_signature.h"
 #include "core/function/completed_call.h"
 #include "core/function/runs.h"
 #include "core/runtime/arrays.h"
@@ -61,6 +62,37 @@ bool share_memory(const py::object& a, const py::object& b) {
          numpy.attr("shares_memory")(a, b).cast<bool>();
 }
 
+// The NumPy arrays of a call's arrays of cpu(0), which kernels on the processor take.
+std::vector<py::object> host_arrays(const py::args& args) {
+  std::vector<py::object> values;
+  for (const py::handle each : args) {
+    if (is_host_array(each)) values.push_back(each.attr("_values"));
+  }
+  return values;
+}
+
+// Refuses an array of cpu(0) that is an input and an output, as an array of another device is.
+// NumPy's arrays may be both, because a call copies them to the device first.
+void check_host_arrays(std::span<const CallArgument> arguments,
+                       std::span<const py::object> host_arrays) {
+  const auto is_one = [&](const CallArgument& each) {
+    return each.given && std::any_of(host_arrays.begin(), host_arrays.end(),
+                                     [&](const py::object& host) { return host.is(each.given); });
+  };
+  for (const CallArgument& written : arguments) {
+    if (!written.is_written || !is_one(written)) continue;
+    for (const CallArgument& other : arguments) {
+      if (&other == &written || !is_one(other) || !share_memory(written.given, other.given))
+        continue;
+      const auto& [first, second] = std::minmax({&written, &other});
+      fail(user_location(), Code::AliasedArguments,
+           "pass a separate array for each argument that is written",
+           "the arguments '{}' and '{}' overlap in memory, and one of them is written",
+           first->param->name, second->param->name);
+    }
+  }
+}
+
 // Refuses NumPy arrays that cannot hold what the function writes to them.
 void check_written(std::span<const CallArgument> arguments) {
   std::vector<const CallArgument*> earlier;
@@ -102,6 +134,7 @@ py::object call_with_numpy(PyFunction& function, const py::args& args) {
     return each.given && py::isinstance<PyArray>(each.given);
   });
   if (to_host) check_dtypes(arguments);
+  check_host_arrays(arguments, host_arrays(args));
   check_written(arguments);
   copy_to_device(arguments);
   enqueue(function, 1, py::args(passed(arguments)));

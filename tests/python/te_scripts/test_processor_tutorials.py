@@ -132,3 +132,18 @@ def test_arrays_of_the_host_are_timed():
     a, b = tvm.nd.array(np.ones(N, "float32"), dev), tvm.nd.array(np.zeros(N, "float32"), dev)
     assert f.time_evaluator(f.entry_name, dev, number=3)(a, b).mean > 0
     assert (b.numpy() == 2).all()
+
+
+def test_an_array_is_not_an_input_and_an_output():
+    """Arrays of cpu(0) are refused as those of other devices are; NumPy's are copied first."""
+    x = te.placeholder((8,), name="X")
+    y = te.compute((8,), lambda i: x[7 - i] + 1, name="Y")
+    f = tvm.build(te.create_schedule(y.op), [x, y], "llvm")
+    values = np.arange(8, dtype="float32")
+    array = tvm.nd.array(values, tvm.cpu(0))
+    with pytest.raises(tvm.TVMError, match="TL5011(.|\n)*'X' and 'Y' overlap in memory"):
+        f(array, array)
+    assert (array.numpy() == values).all()
+    f(array, tvm.nd.empty((8,), device=tvm.cpu(0)))
+    f(values, values)
+    assert (values == np.arange(8)[::-1] + 1).all()
