@@ -15,10 +15,31 @@ from typing import Any
 from .. import _core
 from .._core import Device, Function
 
+# What a name of a file says that TVM's export_library writes with a compiler and a linker.
+_FOREIGN = {
+    ".so": "a shared object",
+    ".dylib": "a shared object",
+    ".dll": "a shared object",
+    ".o": "an object file",
+    ".tar": "an archive of objects",
+}
+
 
 def export(functions: Iterable[Function], file_name: str | os.PathLike[str]) -> None:
     """Write one or several functions to a file; the errors are those of ``export_library``."""
-    _core.write_functions(list(functions), os.fsencode(file_name))
+    exported = list(functions)
+    _core.write_functions(exported, os.fsencode(file_name))
+    foreign = _FOREIGN.get(Path(os.fsdecode(file_name)).suffix)
+    if foreign is None:
+        return
+    is_native = any(each.target.split()[0] == "llvm" for each in exported)
+    links = "; save(FILE.o) writes an object file that a program links" if is_native else ""
+    _core.warn(
+        "NotProvided",
+        f"'{os.fspath(file_name)}' is a package, though its name says {foreign}",
+        f"load it by texloom.runtime.load_module(path{', native=True' if is_native else ''}), not "
+        f"by the system's loader, and name it FILE.tlp{links}",
+    )
 
 
 def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:

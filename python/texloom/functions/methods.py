@@ -47,7 +47,8 @@ def _export_library(
     Parameters
     ----------
     file_name : str or path
-        Any name; an existing file is replaced.
+        Any name; an existing file is replaced. The file is a package: a name such as ``f.so`` has a
+        warning.
     fcompile, **options
         Accepted for the sake of existing scripts: there is no host code to compile.
 

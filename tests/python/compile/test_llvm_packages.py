@@ -266,3 +266,15 @@ def test_an_object_for_aarch64_runs_there(tmp_path):
     here = function("llvm")(x)
     # Each C library's exp is within one unit in the last place, of results below 16.
     assert np.abs(np.array(out.split(), "float64") - here).max() <= 2 * np.spacing(np.float32(8))
+
+
+def test_a_shared_object_by_name_is_a_package(tmp_path):
+    """TVM's scripts name libraries so; the warning says how the file is loaded."""
+    f = function("llvm")
+    with pytest.warns(texloom.errors.TexloomWarning) as caught:
+        f.export_library(tmp_path / "f.so")
+    (warning,) = caught
+    assert "is a package, though its name says a shared object" in str(warning.message)
+    assert "native=True" in str(warning.message) and "save(FILE.o)" in str(warning.message)
+    stored = texloom.runtime.load_module(tmp_path / "f.so", native=True)
+    assert (stored(np.ones(64, "float32")) == f(np.ones(64, "float32"))).all()

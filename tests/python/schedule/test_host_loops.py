@@ -288,7 +288,7 @@ def test_loops_of_an_extern(dev):
 
 def test_saved_module(dev, tmp_path):
     a, b, c, s = step_by_step()
-    path = str(tmp_path / "steps.so")
+    path = str(tmp_path / "steps.tlp")
     tvm.build(s, [a, b, c]).export_library(path)
     arrays = [tvm.nd.array(v, dev) for v in (VALUES, VALUES.T.copy(), np.zeros_like(VALUES))]
     tvm.runtime.load_module(path)(*arrays)
