@@ -46,6 +46,13 @@ NETWORKS = {
         d = Conv<group = 3>(c, w3_21x15x1x1) y = Conv(d, w4_7x21x1x1) }""",
     "many channels": """(float[1, 4, 13, 13] x) => (float[?] y) {
         a = Conv(x, w0_600x4x1x1) y = Conv(a, w1_250x600x1x1) }""",
+    # A large expression that a stage after the sums reads twice is computed once, at their tile.
+    "a maximum along columns in space": """(float[2, 3, 6, 6, 6] x) => (float[?] y) {
+        a = Conv<pads = [1, 1, 1, 1, 1, 1], strides = [2, 2, 2]>(x, w0_8x3x2x2x2) b = Relu(a)
+        c = LeakyRelu<alpha = 0.5>(b) y = Max(c, w1_1x1x1x1x4) }""",
+    "a minimum along columns": """(float[3, 4, 5] x) => (float[?] y) {
+        a = Conv<pads = [1, 1]>(x, w0_16x4x1) b = LeakyRelu<alpha = 0.5>(a)
+        c = LeakyRelu<alpha = 0.5>(b) y = Min(w1_1x16x7, c, a) }""",
     # Pictures of 6 x 5 pixels, and 12 channels, fill no tile of a transpose.
     "to channels first and back": """(float[2, 3, 6, 5] x) => (float[?] y) {
         a = Conv(x, w0_12x3x1x1) s = CumSum(a, axis3) y = Conv(s, w1_8x12x1x1) }""",

@@ -41,7 +41,8 @@ def schedule_convolution(
     Returns
     -------
     (IterVar, list of Tensor)
-        The axis of threads, and the stages that are scheduled.
+        The axis at which the sums are computed, where their readers may be computed, too, and the
+        stages that are scheduled.
     """
     roles = Contraction.of(sums)
     assert roles is not None
@@ -49,7 +50,8 @@ def schedule_convolution(
     local = kept_sums(s, sums, root)
     thread, tiles = _bind(s[root], tile, block, is_flat=len(sums.shape) < len(root.shape))
     steps = None if block is None else block.steps
-    s[local].compute_at(s[root], tiles if steps is None else thread)
+    place = tiles if steps is None else thread
+    s[local].compute_at(s[root], place)
     for each in inlined:
         s[each].compute_inline()
     if roles.rows_per_group == 1:
@@ -61,7 +63,7 @@ def schedule_convolution(
         if copied is not None:
             _copy_all(s[copied], copied)
     kept = [] if copied is None else [copied]
-    return thread, [sums, root, *inlined, *kept]
+    return place, [sums, root, *inlined, *kept]
 
 
 def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]:
