@@ -25,9 +25,10 @@ quick_python_tests() {
   ((status == 5)) || return "$status"  # 5: none of the changed files has a quick test
 }
 fuzz_tests() {
-  run_pytest -m nightly --share "$share" --ignore tests/python/runtime/test_embedding.py tests/python
+  run_pytest -m nightly --share "$share" --ignore tests/python/runtime/test_embedding.py \
+    --ignore tests/python/runtime/test_programs_in_c.py tests/python
 }
-embedding_tests() { "$python" -m pytest -m nightly tests/python/runtime/test_embedding.py; }
+embedding_tests() { "$python" -m pytest -m nightly tests/python/runtime/test_{embedding,programs_in_c}.py; }
 kernels_in_oclgrind() { "$python" tests/oclgrind.py --count 200; }
 read_by_gcc() {
   build_release "${public_headers[@]}" src/runtime/generated/package_generated.h &&

@@ -9,49 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from llvm_plugin import has_llvm
+from install_tree import HEIGHT, ROOT, WIDTH, needs_build, run
 
-import texloom
-from texloom import te
-
-ROOT = Path(__file__).parents[3]
 sys.path.insert(0, str(ROOT / "docs"))
 
-from blocks import run as run_blocks  # noqa: E402
+from blocks import run as run_blocks
 
-BUILD = ROOT / "build/release"  # built by GCC, as users' programs are
 MAX_BYTES = 3 << 19  # 1.5 MiB
 # The C and C++ libraries and their parts; older systems have separate dl and pthread.
 SYSTEM_LIBRARIES = {"libc", "libstdc++", "libm", "libgcc_s", "libdl", "libpthread"}
 
-pytestmark = [
-    pytest.mark.nightly,
-    pytest.mark.skipif(
-        not (BUILD / "src/runtime/libtexloom_runtime.a").is_file(),
-        reason="there is no build by GCC: ./dev test --also embedding",
-    ),
-]
-
-
-def run(*command, **options):
-    done = subprocess.run(
-        [str(each) for each in command],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-        **options,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    """An install tree that was moved after it was installed."""
-    folder = tmp_path_factory.mktemp("embedding")
-    run("cmake", "--install", BUILD, "--prefix", folder / "first", "--component", "development")
-    return (folder / "first").rename(folder / "prefix")
+pytestmark = [pytest.mark.nightly, needs_build]
 
 
 @pytest.fixture(scope="module")
@@ -104,32 +72,6 @@ def test_the_program_of_a_page(tree, page, program_text, out):
     assert run(folder / "build/page") == out
 
 
-HEIGHT, WIDTH = 48, 64
-
-
-@pytest.fixture(scope="module")
-def package(tree):
-    """Make a package that inverts and swaps colors, and adds half of the pixel on the left.
-
-    The picture goes through a texture.
-    """
-    x = te.placeholder((HEIGHT, WIDTH, 3), "float32", name="x")
-    y = te.compute(
-        (HEIGHT, WIDTH, 3),
-        lambda i, j, c: (1 - x[i, j, 2 - c]) / 2
-        + te.if_then_else(j > 0, x[i, te.max(j - 1, 0), c], 0.0) / 2,
-        name="y",
-    )
-    s = te.create_schedule(y.op)
-    for stage in (s.cache_read(x, "texture", [y]), y):
-        rows, columns = stage.op.axis[:2]
-        s[stage].bind(rows, te.thread_axis("blockIdx.x"))
-        s[stage].bind(columns, te.thread_axis("threadIdx.x"))
-    file = tree.parent / "turned.tlp"
-    texloom.build(s, [x, y], "opencl", name="turned").export_library(str(file))
-    return file
-
-
 def write_picture(file, pixels):
     file.write_bytes(b"P6\n# a comment\n%d %d\n255\n" % pixels.shape[1::-1] + pixels.tobytes())
 
@@ -153,20 +95,6 @@ def test_program_runs_a_package_on_a_picture(program, package, tmp_path):
     assert np.abs(read_picture(tmp_path / "out.ppm") - exact).max() <= 0.501
 
 
-@pytest.fixture(scope="module")
-def kernels(tree):
-    """An object file with kernels that invert colors, its header and its package."""
-    if not has_llvm():
-        pytest.skip("the LLVM plug-in is not built")
-    x = te.placeholder((HEIGHT, WIDTH, 3), "float32", name="x")
-    y = te.compute(x.shape, lambda i, j, c: 1 - x[i, j, c], name="y")
-    s = te.create_schedule(y.op)
-    s[y].parallel(y.op.axis[0])
-    file = tree.parent / "negative_kernels.o"
-    texloom.build(s, [x, y], "llvm", name="negative").save(file)
-    return file
-
-
 def test_a_static_program_with_linked_kernels(tree, kernels, package, tmp_path):
     """No library is opened, neither for kernels nor for a driver."""
     settings = [f"-DCMAKE_PREFIX_PATH={tree}", "-DCMAKE_BUILD_TYPE=MinSizeRel"]
@@ -185,61 +113,6 @@ def test_a_static_program_with_linked_kernels(tree, kernels, package, tmp_path):
     assert (read_picture(tmp_path / "out.ppm") == 255 - pixels).all()
     other = refused(program, package, tmp_path / "in.ppm", tmp_path / "out.ppm")
     assert "has no variant that" in other
-
-
-LINKED_C_PROGRAM = r"""
-#include <stdio.h>
-#include <texloom/runtime/c_api/texloom.h>
-#include "negative_kernels.h"
-
-enum { COUNT = %d };
-static float in[COUNT], out[COUNT];
-
-int main(int argc, char** argv) {
-  const texloom_linked_kernels* const libraries[] = {&texloom_negative_kernels};
-  texloom_device* device = NULL;
-  texloom_graph* graph = NULL;
-  texloom_executor* executor = NULL;
-  for (int i = 0; i < COUNT; ++i) in[i] = 0.25f;
-  texloom_error* error = argc > 2 ? texloom_device_open("host", &device)
-                                  : texloom_device_open_linked(libraries, 1, &device);
-  if (!error)
-    error = argc > 2 ? texloom_graph_load_native(device, argv[1], &graph)
-                     : texloom_graph_load(device, argv[1], &graph);
-  if (!error) error = texloom_executor_create(graph, &executor);
-  if (!error) error = texloom_set_input(executor, 0, in, sizeof in);
-  if (!error) error = texloom_run(executor);
-  if (!error) error = texloom_get_output(executor, 0, out, sizeof out);
-  if (error) printf("%%d: %%s\n", texloom_error_code(error), texloom_error_message(error));
-  else printf("%%g\n", out[COUNT - 1]);
-  texloom_error_free(error);
-  texloom_executor_free(executor);
-  texloom_graph_free(graph);
-  texloom_device_free(device);
-  return 0;
-}
-"""
-
-
-def test_native_code_in_a_program_in_c(tree, kernels, tmp_path):
-    """Kernels that the program links, and kernels of a package that it trusts; without LLVM."""
-    source, compiled = tmp_path / "main.c", tmp_path / "main.o"
-    source.write_text(LINKED_C_PROGRAM % (HEIGHT * WIDTH * 3))
-    strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
-    include = ["-I", tree / "include", "-I", kernels.parent]
-    run("cc", *strict, *include, "-c", source, "-o", compiled)
-    names = ("c_api", "drivers", "runtime", "plan", "support")
-    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
-    program = tmp_path / "program"
-    run("c++", compiled, kernels, *libraries, "-ldl", "-pthread", "-o", program)
-    assert run(program, kernels.with_suffix(".tlp")) == "0.75\n"
-    x = te.placeholder((HEIGHT, WIDTH, 3), "float32", name="x")
-    y = te.compute(x.shape, lambda i, j, c: 2 - x[i, j, c], name="y")
-    s = te.create_schedule(y.op)
-    s[y].parallel(y.op.axis[0])
-    texloom.build(s, [x, y], "llvm").export_library(tmp_path / "stored.tlp")
-    assert run(program, tmp_path / "stored.tlp", "native") == "1.75\n"
-    assert "only native code, which is refused" in run(program, tmp_path / "stored.tlp")
 
 
 def test_the_page_makes_what_the_program_takes(program, tmp_path, monkeypatch):
@@ -300,75 +173,6 @@ def test_program_reports_that_there_is_no_device(program, package, tmp_path):
     none = {"OCL_ICD_VENDORS": f"{tmp_path}/"}  # a folder that names no implementation
     error = refused(program, package, package, package, env=none)
     assert error.startswith("embed: unavailable: no OpenCL device")
-
-
-C_PROGRAM = r"""
-#include <stdio.h>
-#include <texloom/runtime/c_api/texloom.h>
-
-enum { COUNT = %d };
-static float in[COUNT], out[COUNT];
-
-int main(int argc, char** argv) {
-  texloom_device* device = NULL;
-  texloom_graph* graph = NULL;
-  texloom_executor* executor = NULL;
-  for (int i = 0; i < COUNT; ++i) in[i] = 0.5f;
-  texloom_error* error = texloom_device_open("opencl", &device);
-  if (!error) error = texloom_graph_load(device, argv[argc - 1], &graph);
-  if (!error) error = texloom_executor_create(graph, &executor);
-  if (!error) error = texloom_set_input(executor, 0, in, sizeof in);
-  if (!error) error = texloom_run(executor);
-  if (!error) error = texloom_get_output(executor, 0, out, sizeof out);
-  if (error) printf("%%d: %%s\n", texloom_error_code(error), texloom_error_message(error));
-  else printf("%%g %%g\n", out[0], out[3]);
-  texloom_error_free(error);
-  texloom_executor_free(executor);
-  texloom_graph_free(graph);
-  texloom_device_free(device);
-  return 0;
-}
-"""
-
-
-def test_a_program_in_c(tree, package, tmp_path):
-    """The header is valid C11, and a C program links with the libraries."""
-    source, compiled = tmp_path / "main.c", tmp_path / "main.o"
-    source.write_text(C_PROGRAM % (HEIGHT * WIDTH * 3))
-    strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
-    run("cc", *strict, "-I", tree / "include", "-c", source, "-o", compiled)
-    names = ("c_api", "drivers", "runtime", "plan", "support")
-    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
-    run("c++", compiled, *libraries, "-ldl", "-pthread", "-o", tmp_path / "program")
-    assert run(tmp_path / "program", package) == "0.25 0.5\n"
-    assert run(tmp_path / "program", tmp_path / "none.tlp").startswith("3: ")
-
-
-def test_a_c_program_that_shares_its_context_and_queue(tree, tmp_path, monkeypatch):
-    """The page's program compiles as strict C11, and its graph runs in its own queue."""
-    page = (ROOT / "docs/embedding.md").read_text()
-    blocks = re.findall(r"```c\n(.*?)```", page, re.DOTALL)
-    (code,) = (block for block in blocks if "clCreateContext" in block)
-    monkeypatch.chdir(tmp_path)
-    list(run_blocks(ROOT / "docs/embedding.md"))
-    Path("main.c").write_text(code)
-    strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wstrict-prototypes", "-Werror"]
-    run("cc", *strict, "-I", tree / "include", "-c", "main.c", "-o", "main.o")
-    names = ("c_api", "drivers", "runtime", "plan", "support")
-    libraries = [next(tree.rglob(f"libtexloom_{name}.a")) for name in names]
-    run("c++", "main.o", *libraries, "-ldl", "-pthread", "-l:libOpenCL.so.1", "-o", "program")
-    assert run("./program") == "4 6 12 14\n"
-
-
-def test_a_project_without_cpp_is_told_to_name_it(tree, tmp_path):
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.20)\nproject(program LANGUAGES C)\n"
-        "find_package(texloom REQUIRED)\n"
-    )
-    command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tree}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 1
-    assert "project(program LANGUAGES C CXX)" in " ".join(done.stderr.split())
 
 
 def test_program_is_small_and_needs_system_libraries_alone(program):

@@ -1,4 +1,4 @@
-// Tests the C API. tests/python/runtime/test_embedding.py tests that its header is valid C11.
+// Tests the C API. tests/python/runtime/test_programs_in_c.py tests that its header is valid C11.
 #include "runtime/c_api/texloom.h"
 
 #include <sys/resource.h>
