@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "codegen/llvm/emit.h"
 #include "graph/compose.h"
 #include "graph/text/computation_text.h"
 #include "ir/text/lexer.h"
@@ -110,7 +111,9 @@ Task parse_task(std::string_view text, std::string_view file) {
 }
 
 std::string identity(const Task& task) {
-  const std::string text = to_string(task);
+  Task named = task;
+  named.target = codegen::native::with_named_processor(std::move(named.target));
+  const std::string text = to_string(named);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }

@@ -50,6 +50,8 @@ Task parse_task(std::string_view text, std::string_view file);
 
 // A digest of the task's text, as 32 hexadecimal digits. The digest is equal in all processes, and
 // in all versions of Texloom that print equal texts. Locations in the user's program do not matter.
+// The target's processor is named: "llvm -mcpu=native" stands for another one on another machine.
+// Fails with UnknownTarget where this needs the LLVM plug-in, and it is not there.
 std::string identity(const Task& task);
 
 }  // namespace texloom::graph

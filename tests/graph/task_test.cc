@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/llvm/emit.h"
 #include "graph/schedule_operators.h"
 #include "support/diagnostic.h"
 #include "tests/graph/small_graphs.h"
@@ -79,6 +80,24 @@ TEST(Task, IdentityTellsTypesExtentsStoragesAndTargetsApart) {
   others[3].textures = true;
   others[4].target = ir::parse_target("opencl -device=adreno", {});
   for (const Task& other : others) EXPECT_NE(identity(other), identity(task)) << to_string(other);
+}
+
+// A record is of the processor that "native" meant where it was made.
+TEST(Task, IdentityNamesTheProcessor) {
+  if (!codegen::native::plugin_state().problem.empty()) GTEST_SKIP() << "no LLVM plug-in";
+  const auto on = [](const ir::Target& target) {
+    return identity(Task{
+        doubling(ir::kFloat32, 4), {OperandStorage::RowMajor, OperandStorage::Any}, false, target});
+  };
+  const ir::Target native = ir::parse_target("llvm -mcpu=native", {});
+  const ir::Target named = codegen::native::with_named_processor(native);
+  EXPECT_NE(named.machine.cpu, "native");
+  EXPECT_THAT(named.machine.triple, ::testing::HasSubstr("linux"));
+  EXPECT_THAT(named.machine.features, ::testing::StartsWith("+"));
+  EXPECT_EQ(on(native), on(named));
+  EXPECT_NE(on(native), on(ir::parse_target("llvm", {})));
+  const ir::Target other = ir::parse_target("cortex-a76", {});
+  EXPECT_EQ(codegen::native::with_named_processor(other), other);
 }
 
 TEST(Task, IdentityHasNoNamesOfTheGraph) {

@@ -197,11 +197,24 @@ MachineDescription describe_machine(const ir::Target& target) {
   const texloom_llvm_machine machine = machine_of(target);
   texloom_llvm_result result = {};
   plugin().describe(&machine, &result);
-  std::istringstream words(taken(result, Code::UnknownTarget, cannot_compile(target)).listing);
+  std::istringstream lines(taken(result, Code::UnknownTarget, cannot_compile(target)).listing);
   MachineDescription description;
+  std::string line;
+  std::getline(lines, line);
+  for (std::string* each :
+       {&description.named.triple, &description.named.cpu, &description.named.features})
+    std::getline(lines, *each);
+  std::istringstream words(line);
   words >> description.architecture;
   for (std::string feature; words >> feature;) description.features.push_back(std::move(feature));
   return description;
+}
+
+ir::Target with_named_processor(ir::Target target) {
+  const bool is_native = target.machine.cpu == "native" || target.machine.triple.empty();
+  if (target.kind == ir::TargetKind::Llvm && is_native)
+    target.machine = describe_machine(target).named;
+  return target;
 }
 
 }  // namespace texloom::codegen::native

@@ -31,10 +31,15 @@ PluginState plugin_state();
 struct MachineDescription {
   std::string architecture;           // "x86_64", "aarch64"
   std::vector<std::string> features;  // "avx2", "fma"
+  ir::Machine named;                  // with what "" and "native" stand for on this machine
 };
 
 // The machine of a target of kind Llvm. Fails as emit() does.
 MachineDescription describe_machine(const ir::Target& target);
+
+// The target with its processor by name, for keys of what outlives the process: "native" and a
+// machine without a triple are others elsewhere. Fails as emit() does.
+ir::Target with_named_processor(ir::Target target);
 
 // A number of 48 bits that stands for texts in names (XXH3).
 std::uint64_t digest(std::initializer_list<std::string_view> texts);

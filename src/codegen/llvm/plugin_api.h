@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: the result of texloom_llvm_version(). */
-#define TEXLOOM_LLVM_VERSION 5
+#define TEXLOOM_LLVM_VERSION 6
 
 /* What a function made. texloom_llvm_free() frees the texts. Without an object, a listing and an
  * error, there was no memory. */
@@ -49,7 +49,8 @@ int texloom_llvm_version(void);
  * note (support/processor/native_code.h) says what the code needs. Thread safe. */
 void texloom_llvm_compile(const char* program, size_t program_bytes,
                           const texloom_llvm_machine* machine, texloom_llvm_result* result);
-/* Gives the machine's architecture and features as a listing: "x86_64 avx2 fma". Thread safe. */
+/* Gives the machine's architecture and features as a listing: "x86_64 avx2 fma". Three lines follow:
+ * the machine with what "" and "native" stand for here. Thread safe. */
 void texloom_llvm_describe(const texloom_llvm_machine* machine, texloom_llvm_result* result);
 /* Links object files to one object. Thread safe; calls run one after another. */
 void texloom_llvm_link(const texloom_llvm_object* objects, size_t count, texloom_llvm_linked kind,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/llvm/emit.h"
 #include "graph/copies.h"
 #include "runtime/plan/launch_count.h"
 #include "support/diagnostic.h"
@@ -16,6 +17,13 @@ double bytes_of_all(const std::vector<Stored>& stored, ir::Type type) {
 }
 
 }  // namespace
+
+SiteCosts::SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source,
+                     CallSites& sites)
+    : graph_(graph), model_(model), source_(source), sites_(sites), images_(graph) {
+  if (has_source() && graph.target.kind == ir::TargetKind::Llvm)
+    processor_ = ir::to_string(codegen::native::with_named_processor(graph.target));
+}
 
 std::vector<SiteArgument> SiteCosts::arguments(const std::vector<TensorId>& tensors,
                                                const std::vector<Stored>& stored) const {
@@ -48,6 +56,7 @@ SiteCost SiteCosts::cost(std::string_view kind, const lower::Lowering& program,
   SiteFacts facts{.kind = kind, .signature = signature, .sources = {}, .bytes = bytes};
   for (const compile::CompiledKernel& kernel : site.module.kernels)
     facts.sources.push_back(kernel.code->listing());
+  if (!processor_.empty()) facts.sources.push_back(processor_);
   facts.operations = operations_of(program);
   if (const auto launches = runtime::launches_of(site.plan.steps); launches.ok())
     facts.launches = *launches;

@@ -20,7 +20,7 @@ namespace texloom::graph {
 struct SiteFacts {
   std::string_view kind;       // the pattern of a node; "convert", "concatenate" for copies
   std::string_view signature;  // the text of the schedule, with the storages of its arguments
-  std::vector<std::string_view> sources;  // the sources of the kernels
+  std::vector<std::string_view> sources;  // of the kernels; of native code its processor, too
   double bytes = 0;                       // the bytes of all arguments, each counted once
   double operations = 0;
   std::int64_t launches = 1;
@@ -46,8 +46,7 @@ struct StoredAlternative {
 // no kernel is compiled for an estimate.
 class SiteCosts {
  public:
-  SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source, CallSites& sites)
-      : graph_(graph), model_(model), source_(source), sites_(sites), images_(graph) {}
+  SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source, CallSites& sites);
 
   bool has_source() const { return static_cast<bool>(source_); }
   const CostModel& model() const { return model_; }
@@ -73,6 +72,7 @@ class SiteCosts {
   const CostSource& source_;
   CallSites& sites_;
   ImageUse images_;
+  std::string processor_;  // for which kernels are compiled, by name; "" for devices
 };
 
 }  // namespace texloom::graph

@@ -87,6 +87,8 @@ void describe(const texloom_llvm_machine& machine, texloom_llvm_result& result) 
   for (const auto& feature : info.getAllProcessorFeatures()) {
     if (info.checkFeatures(std::string("+") + feature.Key)) words += std::string(" ") + feature.Key;
   }
+  words += "\n" + target->getTargetTriple().str() + "\n" + target->getTargetCPU().str() + "\n" +
+           target->getTargetFeatureString().str();
   give(words, result.listing, result.listing_bytes);
 }
 
