@@ -244,3 +244,22 @@ def test_next_panel_is_fetched(rows, steps, is_fetched):
     a = rng.integers(-8, 8, (rows, steps)).astype("float32")
     b = rng.integers(-8, 8, (4, steps, 16)).astype("float32")
     np.testing.assert_array_equal(f(a, b), a @ b)
+
+
+@pytest.mark.parametrize(("rows", "is_kept"), [(11, True), (2, False)])
+def test_loops_of_many_sums_are_not_unrolled(rows, is_kept):
+    """Two copies of 11 sums would not fit the registers; those of 2 sums hide their latency."""
+    a, b = te.placeholder((rows, 64), name="A"), te.placeholder((2, 64, 8), name="B")
+    k = te.reduce_axis((0, 64), name="k")
+    c = te.compute((2, rows, 8), lambda p, i, j: te.sum(a[i, k.var] * b[p, k.var, j], k), name="C")
+    s = te.create_schedule(c.op)
+    sums = s.cache_write(c, "local")
+    s[c].bind(c.op.axis[0], te.thread_axis("blockIdx.x"))
+    s[sums].compute_at(s[c], c.op.axis[0])
+    _, i, j = sums.op.axis
+    s[sums].reorder(sums.op.reduce_axis[0], i, j)
+    s[sums].unroll(i)
+    s[sums].vectorize(j)
+    source = texloom.build(s, [a, b, c], "haswell").kernels[0].source
+    products = source.count("call <8 x float> @llvm.fma.v8f32")
+    assert (products == rows) == is_kept, source

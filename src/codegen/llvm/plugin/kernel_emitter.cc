@@ -16,6 +16,7 @@
 #include "codegen/llvm/plugin/kernel_entry.h"
 #include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin/prefetch.h"
+#include "codegen/llvm/plugin/rolled_loops.h"
 #include "codegen/llvm/plugin/types.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
@@ -445,7 +446,9 @@ class BlockEmitter {
     set_line(n.location);
     Value* next = builder_.CreateAdd(var, llvm::ConstantInt::get(type, 1), "", true, true);
     var->addIncoming(next, builder_.GetInsertBlock());
-    builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
+    llvm::BranchInst* back =
+        builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
+    keep_tile_rolled(*body, *back);
     builder_.SetInsertPoint(after);
   }
 
