@@ -11,7 +11,8 @@ from onnx.reference import ReferenceEvaluator
 
 import texloom
 from texloom.onnx import Model
-from texloom.ops.schedules.processor.tiles import PixelTile, depthwise_block_for
+from texloom.ops.schedules.processor.registers import Registers
+from texloom.ops.schedules.processor.tiles import PixelTile, depthwise_block_for, tile_for
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -44,6 +45,15 @@ NETWORKS = {
         a = Conv(x, w0_58x5x1x1) b = Conv<pads = [1, 1, 1, 1]>(a, w1_45x58x3x3) r = Relu(b)
         c = Conv<group = 45, pads = [1, 1, 1, 1], strides = [2, 2]>(r, w2_45x1x3x3)
         d = Conv<group = 3>(c, w3_21x15x1x1) y = Conv(d, w4_7x21x1x1) }""",
+    # The pixels of a tile are rows: 37 and 18 of them, which no tile divides, and one.
+    "a single column": """(float[2, 3, 37, 1] x) => (float[?] y) { a = Conv(x, w0_24x3x1x1)
+        b = Conv<pads = [2, 0, 2, 0]>(a, w1_16x24x5x1) r = Relu(b)
+        c = Conv<pads = [1, 1, 1, 1], strides = [2, 1]>(r, w2_24x16x4x3)
+        d = Conv<dilations = [17, 1]>(c, w3_8x24x2x1) y = Conv(d, w4_8x8x1x1) }""",
+    "a single column in space": """(float[1, 3, 4, 6, 1] x) => (float[?] y) {
+        a = Conv(x, w0_16x3x1x1x1)
+        b = Conv<pads = [1, 1, 0, 1, 1, 0]>(a, w1_16x16x3x3x1)
+        y = Conv(b, w2_8x16x1x1x1) }""",
     "many channels": """(float[1, 4, 13, 13] x) => (float[?] y) {
         a = Conv(x, w0_600x4x1x1) y = Conv(a, w1_250x600x1x1) }""",
     # A large expression that a stage after the sums reads twice is computed once, at their tile.
@@ -131,3 +141,10 @@ def test_long_rows_of_depthwise_convolutions_are_not_copied_whole():
     tile = PixelTile(4, 2, 16)
     assert depthwise_block_for((24, 957), (52, 961), (5, 5), tile) is None
     assert depthwise_block_for((24, 960), (52, 964), (5, 5), tile) is not None
+
+
+def test_tiles_of_few_registers_use_an_element_of_a_pixel_twice():
+    """With AVX2, making a vector of an element takes as long as a product does."""
+    avx2 = Registers(32, 16, 16, has_tails=True)
+    chosen = tile_for(77, 64, avx2)
+    assert chosen is not None and chosen.vectors > 1

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
 from ...._core import IterVar, Schedule, Stage, Tensor
 from .layouts import channels_last
+
+_T = TypeVar("_T")
 
 
 def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
@@ -23,6 +28,15 @@ def pixel_axes(axes: list[IterVar]) -> tuple[list[IterVar], IterVar | None, Iter
     return [n, *spatial], rows, columns
 
 
+def along_columns(axes: Sequence[_T], extents: Sequence[Any]) -> list[_T]:
+    """Return spatial axes so that the last one has several elements, if one has, given extents.
+
+    Windows that slide along rows only have a single column.
+    """
+    place = next((i for i in reversed(range(len(axes))) if extents[i] != 1), len(axes) - 1)
+    return [*axes[:place], *axes[place + 1 :], axes[place]]
+
+
 def vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
     """Vectorize an axis of `lanes` iterations, unless there is only one."""
     if lanes > 1:
@@ -31,4 +45,4 @@ def vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
         stage.unroll(axis)
 
 
-__all__ = ["kept_sums", "pixel_axes", "vectorize"]
+__all__ = ["along_columns", "kept_sums", "pixel_axes", "vectorize"]

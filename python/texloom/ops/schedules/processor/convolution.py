@@ -14,7 +14,7 @@ from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
 from ....extents import shape_of
 from ...contraction import PADDED, Contraction
-from ..channels_last.axes import kept_sums, pixel_axes, vectorize
+from ..channels_last.axes import along_columns, kept_sums, pixel_axes, vectorize
 from ..channels_last.layouts import channels_last
 from .tiles import PixelBlock, PixelTile
 
@@ -48,18 +48,20 @@ def schedule_convolution(
     assert roles is not None
     copied, inlined = _pixels_of(sums, root)
     local = kept_sums(s, sums, root)
-    thread, tiles = _bind(s[root], tile, block, is_flat=len(sums.shape) < len(root.shape))
+    is_depthwise = roles.rows_per_group == 1
+    is_flat = len(sums.shape) < len(root.shape)
+    thread, tiles = _bind(s[root], tile, block, _spatial(s[root], is_flat, is_depthwise))
     steps = None if block is None else block.steps
     place = tiles if steps is None else thread
     s[local].compute_at(s[root], place)
     for each in inlined:
         s[each].compute_inline()
-    if roles.rows_per_group == 1:
+    if is_depthwise:
         _order_depthwise(s[local], tile)
         if copied is not None:
             _copy(s[copied], copied, s[root], thread, tile.lanes)
     else:
-        _order(s[local], tile, steps)
+        _order(s[local], tile, _spatial(s[local], is_flat=False, is_depthwise=False), steps)
         if copied is not None:
             _copy_all(s[copied], copied)
     kept = [] if copied is None else [copied]
@@ -85,13 +87,19 @@ def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]
     return None, between
 
 
+def _spatial(stage: Stage, is_flat: bool, is_depthwise: bool) -> list[IterVar]:
+    """Return the spatial axes, that of columns last; a single one if the sums have one."""
+    axes = list(stage.op.axis)[2:]
+    if is_flat:
+        return [stage.fuse(*axes)]
+    return axes if is_depthwise else along_columns(axes, [int(each.dom.extent) for each in axes])
+
+
 def _bind(
-    stage: Stage, tile: PixelTile, block: PixelBlock | None, is_flat: bool
+    stage: Stage, tile: PixelTile, block: PixelBlock | None, spatial: list[IterVar]
 ) -> tuple[IterVar, IterVar]:
     """Give each tile or block a thread; return the axis of threads and that of tiles."""
-    axes = list(stage.op.axis)
-    if is_flat:
-        axes[2:] = [stage.fuse(*axes[2:])]
+    axes = [*list(stage.op.axis)[:2], *spatial]
     others, rows, columns = pixel_axes(axes)
     columns, pixel = stage.split(columns, tile.pixels)
     channels, channel = stage.split(axes[1], tile.channels)
@@ -119,11 +127,12 @@ def _bind(
     return thread, thread
 
 
-def _order(stage: Stage, tile: PixelTile, steps: int | None) -> None:
+def _order(stage: Stage, tile: PixelTile, spatial: list[IterVar], steps: int | None) -> None:
     """Order the steps of a tile, or of a block for parts of the input channels."""
-    axes = list(stage.op.axis)
+    image, channels = list(stage.op.axis)[:2]
+    axes = [image, *spatial]
     channel, *taps = stage.op.reduce_axis
-    vector, lane = stage.split(axes.pop(1), tile.lanes)
+    vector, lane = stage.split(channels, tile.lanes)
     if steps is None:
         stage.reorder(*taps, channel, *axes, vector, lane)
     else:

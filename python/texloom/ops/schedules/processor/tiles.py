@@ -9,11 +9,18 @@ from math import prod
 from ...._core import Tensor
 from ...contraction import Contraction
 from ...divisors import divisors_of
+from ..channels_last.axes import along_columns
 from .panels import COPY_BYTES, LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, part_of
 from .registers import ANY, Registers
 
 _START = 64
 """What the start of a thread takes, in copies of a pixel."""
+
+_MANY_REGISTERS = 32
+"""The registers of processors whose products take an element for all lanes (AVX-512, Arm)."""
+
+_BROADCAST = 0.25
+"""What it takes others, in loads, to make a vector of an element: an instruction of its own."""
 
 _MOST_COPIED = 192 << 10
 """The bytes of pixels that a thread copies at most: targets allow arrays of 256 KiB."""
@@ -65,6 +72,7 @@ class PixelTile:
         is_flat = len(sums.shape) < len(root.shape)
         columns = prod(spatial) if is_flat else spatial[-1]
         if roles.rows_per_group > 1:
+            columns = columns if is_flat else along_columns(spatial, spatial)[-1]
             return tile_for(columns, min(channels, roles.rows_per_group), registers)
         inner = int(sums.op.input_tensors[1].shape[1])
         return tile_for(columns, channels, registers, is_depthwise=True) if inner == 1 else None
@@ -86,7 +94,7 @@ def tile_for(
         for width in widths
         for pixels in range(1, min(columns, registers.most_rows(width.registers)) + 1)
     ]
-    return min(tiles, key=lambda tile: _cycles(tile, columns, channels), default=None)
+    return min(tiles, key=lambda tile: _cycles(tile, columns, channels, registers), default=None)
 
 
 def _widths(channels: int, registers: Registers) -> list[PixelTile]:
@@ -110,12 +118,14 @@ def _widths(channels: int, registers: Registers) -> list[PixelTile]:
     return found
 
 
-def _cycles(tile: PixelTile, columns: int, channels: int) -> float:
+def _cycles(tile: PixelTile, columns: int, channels: int, registers: Registers) -> float:
     """Return the cost of a step for all tiles of a row: products, or loads if they take longer.
 
     Tiles that reach beyond the row compute unused elements, and test for them.
     """
     loads = tile.pixels + tile.registers
+    if registers.count < _MANY_REGISTERS:
+        loads += tile.pixels * _BROADCAST
     step = max(tile.pixels * tile.registers, loads) + 1
     count = -(-columns // tile.pixels) * (channels // tile.channels)
     return count * (step + (1 if columns % tile.pixels else 0))
@@ -151,6 +161,7 @@ class PixelBlock:
             return cls._of_depthwise(sums, tuple(spatial), tile)
         if len(sums.shape) < len(root.shape):
             spatial = [prod(spatial)]
+        spatial = along_columns(spatial, spatial)
         channels, *taps = (int(axis.dom.extent) for axis in sums.op.reduce_axis)
         return block_for(tuple(spatial[-2:]), channels, prod(taps), tile)
 
