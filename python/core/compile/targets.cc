@@ -72,10 +72,11 @@ py::list mmt4d_variants(const Target& target) {
   return rows;
 }
 
-// The bytes and the number of the vector registers of a target of kind "llvm".
+// The bytes and the number of the vector registers of a target of kind "llvm", and whether it has
+// instructions for dot products of four integers of 8 bits, and of two of 16 bits.
 py::tuple vector_unit(const Target& target) {
   const codegen::native::VectorUnit unit = codegen::native::vector_unit(target);
-  return py::make_tuple(unit.bytes, unit.registers);
+  return py::make_tuple(unit.bytes, unit.registers, unit.has_dots_of_bytes, unit.has_dots_of_pairs);
 }
 
 // Where the plug-in for the kind "llvm" is, why it cannot be used, and what to do: both empty if it

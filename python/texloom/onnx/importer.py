@@ -23,6 +23,7 @@ from ..extents import are_known
 from ..graph.graph import Graph
 from ..graph.loop_body import LoopBody
 from ..graph.progress import Progress
+from ..ops.products.dots import DotProducts
 from ..ops.random import Stream
 from .attributes import attributes_of
 from .converters import converter_of
@@ -70,7 +71,7 @@ class Importer(Emission):
     value; otherwise both branches are computed. Nodes without a converter call one of the
     `operators`. `seed` is a number or the name of an input, as for :func:`texloom.compile`.
 
-    If `multiplies_words`, the target multiplies 8-bit integers by words of four of them.
+    With `dots`, the target multiplies 8-bit integers by words of several of them.
 
     A node that cannot be converted does not end the import: its outputs are replaced by graph
     inputs of the shapes that ONNX infers, so that all such nodes are found.
@@ -87,7 +88,7 @@ class Importer(Emission):
         chooses_branches: bool = False,
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
-        multiplies_words: bool = False,
+        dots: DotProducts | None = None,
     ) -> None:
         named = (*model.graph.input, *model.graph.output)
         super().__init__(Graph(model.graph.name or "model"), (each.name for each in named))
@@ -101,7 +102,7 @@ class Importer(Emission):
                 f"two of the operators are version {version} of {name!r}",
                 "give each operator once",
             )
-        self.multiplies_words = multiplies_words
+        self.dots = dots
         self._is_open = is_open
         self._chooses_branches = chooses_branches
         self._shapes = shapes
@@ -136,7 +137,7 @@ class Importer(Emission):
         scope = Scope(versions_of(self._model.opset_import))
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes, self._inference)
-        nodes = with_integer_operators(graph) if self.multiplies_words else list(graph.node)
+        nodes = with_integer_operators(graph) if self.dots is not None else list(graph.node)
         for number, node in enumerate(nodes):
             if self.progress is not None:
                 self.progress("nodes are imported", number, len(nodes))

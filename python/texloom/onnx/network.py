@@ -13,6 +13,7 @@ from .._core import Tensor
 from ..custom.operators import Operator
 from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
+from ..ops.products.dots import DotProducts
 from .importer import Importer
 from .nodes import Value, as_stored, refuse_model
 
@@ -132,11 +133,11 @@ class Imports:
         is_open: bool = False,
         chooses_branches: bool = False,
         copies: bool = False,
-        multiplies_words: bool = False,
+        dots: DotProducts | None = None,
     ) -> Network:
         """Return the network for these shapes and values of inputs.
 
-        `multiplies_words` is that of :class:`Importer`; it depends on the target.
+        `dots` are those of :class:`Importer`; they depend on the target.
         The errors are those of :meth:`Importer.run`.
         """
         key = (
@@ -145,7 +146,7 @@ class Imports:
             is_open,
             chooses_branches,
             copies,
-            multiplies_words,
+            dots,
         )
         if key not in self._networks:
             imported = Importer(
@@ -157,7 +158,7 @@ class Imports:
                 chooses_branches=chooses_branches,
                 operators=self._operators,
                 seed=self._seed,
-                multiplies_words=multiplies_words,
+                dots=dots,
             )
             imported.run()
             outputs = [each.name for each in self._model.graph.output]

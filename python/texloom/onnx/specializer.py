@@ -9,6 +9,7 @@ import onnx
 from numpy.typing import NDArray
 
 from ..errors import TVMError, with_note
+from ..ops.products.dots import DotProducts
 from ..target import resolve
 from .compile_options import CompileOptions
 from .network import Imports
@@ -272,7 +273,7 @@ class Specializer:
             is_open=is_open,
             chooses_branches=chooses_branches,
             copies=copies,
-            multiplies_words=resolve(self._options.target).kind == "llvm",
+            dots=DotProducts.of(resolve(self._options.target)),
         )
         return Specialization(network, self._options)
 

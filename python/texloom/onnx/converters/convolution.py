@@ -173,10 +173,11 @@ def conv_integer(node: Node) -> Value:
 
 def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -> str:
     """Return float32 if float32 represents all possible sums exactly, else int32."""
-    if any(each.array is None for each in (weight, data_zero, weight_zero)):
+    if weight.array is None or weight_zero.array is None:
         return "int32"
     limits = np.iinfo(data.dtype)
-    zeros = data_zero.array.astype("int64")
+    zeros = np.array([limits.min, limits.max]) if data_zero.array is None else data_zero.array
+    zeros = zeros.astype("int64")
     farthest = max(int(limits.max - zeros.min()), int(zeros.max() - limits.min))
     of_channels = weight_zero.array.astype("int64").reshape(-1, *[1] * (weight.rank - 1))
     magnitudes = np.abs(weight.array.astype("int64") - of_channels)

@@ -1,4 +1,8 @@
-"""Products of 8-bit integers by words of four, where the right side is a constant.
+"""Products of 8-bit integers by words of several, where the right side is a constant.
+
+Words of four integers are those of an instruction, or suit no processor better. Where an
+instruction adds up two products of 16-bit integers, words of two serve weights that differ by more
+than 8 bits from their zero point, and all weights if there is no instruction for four.
 
 See :mod:`texloom.ops.products.words`.
 """
@@ -12,14 +16,14 @@ from numpy.typing import NDArray
 
 from ...extents import are_known, number_of
 from ...ops import convolution, products
-from ...ops.products.quantized import requantized, rescaled
+from ...ops.products.quantized import centered, requantized, rescaled
 from ...ops.products.words import (
-    SIZE,
     as_unsigned,
     column_terms,
     matmul_of_words,
     right_words,
     row_terms,
+    size_of,
     word_count,
 )
 from ..nodes import Node, Value
@@ -34,7 +38,7 @@ def matmul(
     node: Node, a: Value, b: Value, a_zero: Value | None, b_zero: Value | None
 ) -> Value | None:
     """Return int32 sums of products; None if words do not suit the factors."""
-    if not node.multiplies_words or a.dtype not in _BYTES or a.rank < 2 or b.rank < 2:
+    if node.dots is None or a.dtype not in _BYTES or a.rank < 2 or b.rank < 2:
         return None
     if a.is_empty or not are_known(a.shape[-1:]) or not _is_single(a_zero):
         return None
@@ -44,6 +48,11 @@ def matmul(
         return None
     right = _centered(b, b_zero, -1)
     if right is None:
+        return None
+    if _suits_pairs(node, right):
+        inputs = [_pairs(node, a, a_zero), node.constant(_words(right, 0, "int16"))]
+        return node.emit("matmul_integer", products.matmul_words, inputs)
+    if not _suits_bytes(right):
         return None
     a, a_zero = _unsigned(node, a, a_zero)
     sums = right.sum(0)
@@ -91,12 +100,19 @@ def conv(
     bias: Value | None = None,
 ) -> Value | None:
     """Return int32 sums of a convolution, plus a bias; None if words do not suit the factors."""
-    if not node.multiplies_words or data.dtype not in _BYTES or not are_known(data.shape[1:2]):
+    if node.dots is None or data.dtype not in _BYTES or not are_known(data.shape[1:2]):
         return None
     right = _centered(weight, weight_zero, 0)
     if right is None or data.is_empty or not _is_single(data_zero):
         return None
     if bias is not None and bias.array is None:
+        return None
+    is_deep = weight.shape[1] > 1 and attributes["groups"] < weight.shape[0]
+    if is_deep and _suits_pairs(node, right):
+        given = [_pairs(node, data, data_zero), node.constant(_words(right, 1, "int16"))]
+        given += [] if bias is None else [bias]
+        return node.emit("conv_integer", convolution.convolution_words, given, **attributes)
+    if not _suits_bytes(right):
         return None
     if data_zero is not None and data_zero.array is None:
         is_padded = any(number_of(each) != 0 for each in attributes["pads"])
@@ -173,7 +189,7 @@ def _is_single(zero: Value | None) -> bool:
 
 
 def _centered(x: Value, zero: Value | None, axis: int) -> NDArray[Any] | None:
-    """Return ``x - zero`` of a constant as int64; None if int8 does not hold all of them."""
+    """Return ``x - zero`` of a constant as int64; None if it is none."""
     if x.array is None or x.is_empty or (zero is not None and zero.array is None):
         return None
     made = x.array.astype("int64")
@@ -184,14 +200,31 @@ def _centered(x: Value, zero: Value | None, axis: int) -> NDArray[Any] | None:
                 return None
             own = np.expand_dims(own, tuple(i for i in range(x.rank) if i != axis % x.rank))
         made = made - own.reshape(own.shape if own.size > 1 else ())
-    return made if made.min() >= -128 and made.max() <= 127 else None
+    return made
 
 
-def _words(x: NDArray[Any], axis: int) -> NDArray[Any]:
-    """Return words of consecutive elements along an axis, as int32."""
-    count = word_count(x.shape[axis])
-    padding = [(0, SIZE * count - n if i == axis else 0) for i, n in enumerate(x.shape)]
-    parts = np.moveaxis(np.pad(x, padding).astype("int8"), axis, -1)
+def _suits_bytes(right: NDArray[Any]) -> bool:
+    """Whether int8 holds all elements."""
+    return bool(right.min() >= -128 and right.max() <= 127)
+
+
+def _suits_pairs(node: Node, right: NDArray[Any]) -> bool:
+    """Whether words of two elements are the best ones."""
+    return node.dots.of_pairs and not (node.dots.of_bytes and _suits_bytes(right))
+
+
+def _pairs(node: Node, x: Value, zero: Value | None) -> Value:
+    """Return a left side, less its zero point, as int16."""
+    inputs = [x] if zero is None else [x, zero]
+    return node.emit_part("centered", "centered", centered, inputs, dtype="int16")
+
+
+def _words(x: NDArray[Any], axis: int, dtype: str = "int8") -> NDArray[Any]:
+    """Return words of consecutive elements of a type along an axis, as int32."""
+    size = size_of(dtype)
+    count = word_count(x.shape[axis], size)
+    padding = [(0, size * count - n if i == axis else 0) for i, n in enumerate(x.shape)]
+    parts = np.moveaxis(np.pad(x, padding).astype(dtype), axis, -1)
     return np.ascontiguousarray(np.moveaxis(np.ascontiguousarray(parts).view("<i4"), -1, axis))
 
 

@@ -13,6 +13,7 @@ from ..._core import Tensor
 from ...extents import Extent
 from ...graph.loop_body import LoopBody
 from ...graph.tensor import GraphTensor
+from ...ops.products.dots import DotProducts
 from ...ops.random import Stream
 from .errors import NeedsValues, Unsupported
 from .types import element_type
@@ -22,8 +23,8 @@ from .values import Value, constant
 class Emitter(Protocol):
     """Adds operators to the graph that is built."""
 
-    multiplies_words: bool
-    """Whether kernels multiply 8-bit integers by words of four of them."""
+    dots: DotProducts | None
+    """How kernels multiply 8-bit integers by words of several of them; None if they do not."""
 
     def emit(
         self,
@@ -122,9 +123,9 @@ class Node:
         self.recorded = recorded
 
     @property
-    def multiplies_words(self) -> bool:
-        """Whether kernels multiply 8-bit integers by words of four of them."""
-        return self._emitter.multiplies_words
+    def dots(self) -> DotProducts | None:
+        """How kernels multiply 8-bit integers by words of several; None if they do not."""
+        return self._emitter.dots
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""

@@ -8,7 +8,7 @@ from typing import Any
 from ... import te
 from ..._core import Tensor
 from ..products.quantized import centered, requantized
-from ..products.words import SIZE, corrected, product, words_along
+from ..products.words import SIZE, corrected, product_of, words_along
 from .direct import convolution, finished, sums_of_windows
 
 
@@ -120,21 +120,21 @@ def convolution_words(
     groups: int = 1,
     **windows: Any,
 ) -> Tensor:
-    """Convolve 8-bit integers, less their zero point, with words of weights.
+    """Convolve integers, less their zero point, with words of weights.
 
     Parameters
     ----------
     data : Tensor
-        ``[N, C, *spatial]``, uint8.
+        ``[N, C, *spatial]``, uint8, or int16.
     weight : Tensor
-        ``[O, ceil(C / groups / 4), *kernel]`` of int32: words of int8 along the channels, and zeros
-        beyond the group's.
+        ``[O, words, *kernel]`` of int32: words of int8, or of int16, along the channels of a group,
+        and zeros beyond them.
     channels : Tensor, optional
         ``[O]`` of int32: what is added for each channel; with `data_zero`, the sum of its weights.
     data_zero : Tensor, optional
         The zero point of `data`, one element; 0 by default, where `channels` makes up for it.
     padding : int
-        The padding: the zero point.
+        The padding of uint8: the zero point. That of int16 is 0.
     groups, **windows
         Groups, strides, pads and dilations as of :func:`convolution`.
 
@@ -146,7 +146,7 @@ def convolution_words(
     made = words_along(data, 1, groups)
     (word,) = struct.unpack("<i", struct.pack("B", padding) * SIZE)
     sums, counts = sums_of_windows(
-        made, weight, product, "int32", padding=word, groups=groups, **windows
+        made, weight, product_of(data.dtype), "int32", padding=word, groups=groups, **windows
     )
     return corrected(finished(sums, None, "int32", counts), channels, data_zero, 1)
 

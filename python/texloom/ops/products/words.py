@@ -1,12 +1,14 @@
-"""Sums of products of 8-bit integers, four of which are a word.
+"""Sums of products of integers, of which four of 8 bits, or two of 16 bits, are a word.
 
 Processors multiply the integers of two words and add the four products to a sum in one step, where
 the left ones are unsigned and the right ones signed. A left side of int8 has to be made unsigned
-before: it is greater by 128 then, and its zero point is, too.
+before: it is greater by 128 then, and its zero point is, too. Pairs of 16-bit integers hold all
+8-bit integers less a zero point.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ... import te, tir
@@ -17,7 +19,15 @@ from ..contraction import PADDED
 from .matrix import contracted
 
 SIZE = 4
-"""Integers of a word."""
+"""8-bit integers of a word."""
+
+PAIR = 2
+"""16-bit integers of a word."""
+
+
+def size_of(dtype: str) -> int:
+    """Return the number of integers of a type that are a word."""
+    return PAIR if dtype == "int16" else SIZE
 
 
 def as_unsigned(x: Tensor) -> Tensor:
@@ -26,9 +36,9 @@ def as_unsigned(x: Tensor) -> Tensor:
     return te.compute(x.shape, lambda *i: x(*i).astype("uint8") ^ flipped, name="unsigned")
 
 
-def word_count(extent: int) -> int:
-    """Return the number of words of so many integers."""
-    return -(-extent // SIZE)
+def word_count(extent: int, size: int = SIZE) -> int:
+    """Return the number of words of so many integers, of which `size` are a word."""
+    return -(-extent // size)
 
 
 def words_along(x: Tensor, axis: int, groups: int = 1) -> Tensor:
@@ -37,7 +47,7 @@ def words_along(x: Tensor, axis: int, groups: int = 1) -> Tensor:
     Parameters
     ----------
     x : Tensor
-        Of uint8.
+        Of uint8, or of int16.
     axis : int
         The axis whose consecutive elements form words.
     groups : int
@@ -46,21 +56,22 @@ def words_along(x: Tensor, axis: int, groups: int = 1) -> Tensor:
     Returns
     -------
     Tensor
-        int32, with ``groups * ceil(extent / groups / 4)`` words along the axis. What the last word
-        of a part has beyond the part is open: the word on the right side has zeros there.
+        int32, with ``groups * ceil(extent / groups / size)`` words along the axis. What the last
+        word of a part has beyond the part is open: the word on the right side has zeros there.
     """
+    size = size_of(x.dtype)
     extent = int(plain(x.shape[axis])) // groups
-    count = word_count(extent)
-    is_whole = extent % SIZE == 0
+    count = word_count(extent, size)
+    is_whole = extent % size == 0
 
     def word(*i: Any) -> Any:
         place = i[axis]
-        group, first = 0, place * SIZE
+        group, first = 0, place * size
         if groups > 1 and not is_whole:
             group = te.indexdiv(place, count)
-            first = te.indexmod(place, count) * SIZE
+            first = te.indexmod(place, count) * size
         parts = []
-        for number in range(SIZE):
+        for number in range(size):
             own = first + number
             if not is_whole:  # repeats the last element
                 own = te.min(own, extent - 1)
@@ -71,9 +82,10 @@ def words_along(x: Tensor, axis: int, groups: int = 1) -> Tensor:
     return te.compute(shape, word, name="words", tag="" if is_whole else PADDED)
 
 
-def product(left: Any, right: Any) -> Any:
-    """Return the sum of the products of two words' integers."""
-    return tir.dot(left, right, "uint8", "int8")
+def product_of(dtype: str) -> Callable[[Any, Any], Any]:
+    """Return the function for the sum of the products of two words, given the left type."""
+    types = ("int16", "int16") if dtype == "int16" else ("uint8", "int8")
+    return lambda left, right: tir.dot(left, right, *types)
 
 
 def right_words(b: Tensor) -> Tensor:
@@ -162,9 +174,10 @@ def matmul_words(
     Parameters
     ----------
     a : Tensor
-        ``[..., M, K]`` of uint8.
+        ``[..., M, K]`` of uint8, or of int16.
     right : Tensor
-        ``[..., ceil(K / 4), N]`` of int32: words of int8 along the columns, and zeros beyond K.
+        ``[..., words, N]`` of int32: words of int8, or of int16, along the columns, and zeros
+        beyond K.
     columns : Tensor, optional
         ``[N]`` of int32: what is added to each column; with `zero`, the sum of the column's
         integers.
@@ -176,7 +189,8 @@ def matmul_words(
     Tensor
         ``[..., M, N]`` of int32.
     """
-    sums = contracted(words_along(a, len(a.shape) - 1), right, product, "int32")
+    left = words_along(a, len(a.shape) - 1)
+    sums = contracted(left, right, product_of(a.dtype), "int32")
     return corrected(sums, columns, zero, len(sums.shape) - 1)
 
 
@@ -192,7 +206,8 @@ def matmul_of_words(a: Tensor, right: Tensor, columns: Tensor, rows: Tensor) -> 
     columns, rows : Tensor
         ``[..., 1, N]`` and ``[..., M, 1]``: what is added to columns and rows.
     """
-    sums = contracted(words_along(a, len(a.shape) - 1), right, product, "int32")
+    left = words_along(a, len(a.shape) - 1)
+    sums = contracted(left, right, product_of(a.dtype), "int32")
     return te.compute(
         sums.shape,
         lambda *i: sums(*i) + (element(columns, i) + element(rows, i)),
@@ -225,5 +240,6 @@ def corrected(sums: Tensor, terms: Tensor | None, zero: Tensor | None, axis: int
     return te.compute(sums.shape, element, name="corrected")
 
 
-__all__ = ["SIZE", "as_unsigned", "column_terms", "corrected", "matmul_of_words", "matmul_words"]
-__all__ += ["product", "right_words", "row_terms", "word_count", "words_along"]
+__all__ = ["PAIR", "SIZE", "as_unsigned", "column_terms", "corrected", "matmul_of_words"]
+__all__ += ["matmul_words", "product_of", "right_words", "row_terms", "size_of", "word_count"]
+__all__ += ["words_along"]

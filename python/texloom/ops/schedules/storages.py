@@ -17,7 +17,7 @@ from .gpu.separable import separable_sums
 from .processor.products import ProductTile, panel_layout
 
 _DTYPES = ("float32", "float16")
-_BYTES = ("uint8", "int8")
+_INTEGERS = ("uint8", "int8", "int16")
 
 
 def device_of(target: TargetValue) -> ModuleType:
@@ -80,7 +80,7 @@ def channels_last_storages(
     if device is processor and not all(weight in constants for weight in layouts):
         return None
 
-    dtypes = (*_DTYPES, *_BYTES) if target.kind == "llvm" else _DTYPES
+    dtypes = (*_DTYPES, *_INTEGERS) if target.kind == "llvm" else _DTYPES
 
     def stored(tensor: Tensor) -> str:
         rank = len(tensor.shape)

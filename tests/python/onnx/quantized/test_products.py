@@ -146,6 +146,21 @@ def test_an_open_zero_point():
     np.testing.assert_array_equal(result(model, x, "native"), of_onnxruntime(model, x))
 
 
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+def test_convolutions_of_wide_weights(case, target):
+    """int8 does not hold the weights less their zero point, and that of the pixels is open."""
+    channels, shape, attributes = CONVOLUTIONS[case]
+    x = np.random.default_rng(0).standard_normal((2, channels, 9, 11)).astype("float32")
+    w, w_zero = drawn(shape, "uint8"), np.array(100, "uint8")
+    nodes = [
+        make_node("DynamicQuantizeLinear", ["x"], ["q", "scale", "zero"]),
+        make_node("ConvInteger", ["q", "w", "zero", "w_zero"], ["y"], **attributes),
+    ]
+    model = model_of(nodes, {"w": w, "w_zero": w_zero}, x, "int32")
+    np.testing.assert_array_equal(result(model, x, target), of_onnxruntime(model, x))
+
+
 def quantized(dtype, scale=0.05, zero=3):
     return np.float32(scale), np.array(zero, dtype)
 

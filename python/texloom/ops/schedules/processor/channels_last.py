@@ -13,7 +13,7 @@ def schedule_channels_last(
     s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`."""
-    tile = PixelTile.of(sums, root, Registers.of(target))
+    tile = PixelTile.of(sums, root, Registers.of(target, sums.dtype))
     assert tile is not None
     block = PixelBlock.of(sums, root, tile) if target.kind == "llvm" else None
     return schedule_convolution(s, sums, root, tile, block)
@@ -21,7 +21,7 @@ def schedule_channels_last(
 
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution; None if it has no tile."""
-    tile = PixelTile.of(sums, output, Registers.of(target))
+    tile = PixelTile.of(sums, output, Registers.of(target, sums.dtype))
     rank = len(sums.op.input_tensors[1].shape)
     return None if tile is None else blocked_weight_layout(rank, tile.channels)
 

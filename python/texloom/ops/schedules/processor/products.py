@@ -76,7 +76,7 @@ class ProductTile:
             return None
         item = 8 if sums.dtype.endswith("64") else 4
         steps = likely(sums.op.reduce_axis[0].dom.extent)
-        registers = Registers.of(target)
+        registers = Registers.of(target, sums.dtype)
         tile = tile_for(rows, columns, steps, item, registers)
         others = [plain(n) for n in sums.shape[:row]]
         if tile is None or not _is_shared(sums) or not are_known([rows, *others]):

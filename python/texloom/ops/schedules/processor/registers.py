@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from .... import _core
 from ...._core import TargetValue
+
+MANY = 32
+"""The registers of processors whose products take an element for all lanes (AVX-512, Arm)."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +33,15 @@ class Registers:
     has_tails: bool = False
 
     @classmethod
-    def of(cls, target: TargetValue) -> Registers:
-        """Return the registers of a target for processors."""
-        return _of_machine(target) if target.kind == "llvm" else ANY
+    def of(cls, target: TargetValue, dtype: str = "float32") -> Registers:
+        """Return the registers of a target for processors, for sums of a type.
+
+        A product of integers is in a register before it is added. Where registers are few, the sums
+        leave one for it.
+        """
+        made = _of_machine(target) if target.kind == "llvm" else ANY
+        is_full = made.sums == made.count < MANY and dtype.startswith("int")
+        return replace(made, count=made.count - 1) if is_full else made
 
     def hold(self, rows: int, vectors: int) -> bool:
         """Whether they hold the sums of a tile, its `vectors` of columns and a row's factor."""
@@ -46,11 +55,11 @@ class Registers:
 
 @lru_cache(maxsize=64)
 def _of_machine(target: TargetValue) -> Registers:
-    size, count = _core.vector_unit(target)
+    size, count, *_ = _core.vector_unit(target)
     return Registers(size, count, count, has_tails=True)
 
 
 ANY = Registers(32, 32, 16)
 """For OpenCL's kernels: wider registers do not make them faster, nor do more sums."""
 
-__all__ = ["ANY", "Registers"]
+__all__ = ["ANY", "MANY", "Registers"]

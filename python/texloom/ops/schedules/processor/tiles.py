@@ -11,16 +11,13 @@ from ...contraction import Contraction
 from ...divisors import divisors_of
 from ..channels_last.axes import along_columns
 from .panels import COPY_BYTES, LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, part_of
-from .registers import ANY, Registers
+from .registers import ANY, MANY, Registers
 
 _START = 64
 """What the start of a thread takes, in copies of a pixel."""
 
-_MANY_REGISTERS = 32
-"""The registers of processors whose products take an element for all lanes (AVX-512, Arm)."""
-
 _BROADCAST = 0.25
-"""What it takes others, in loads, to make a vector of an element: an instruction of its own."""
+"""What it takes, in loads, to make a vector of an element by an instruction of its own."""
 
 _MOST_COPIED = 192 << 10
 """The bytes of pixels that a thread copies at most: targets allow arrays of 256 KiB."""
@@ -124,7 +121,7 @@ def _cycles(tile: PixelTile, columns: int, channels: int, registers: Registers) 
     Tiles that reach beyond the row compute unused elements, and test for them.
     """
     loads = tile.pixels + tile.registers
-    if registers.count < _MANY_REGISTERS:
+    if registers.count < MANY:
         loads += tile.pixels * _BROADCAST
     step = max(tile.pixels * tile.registers, loads) + 1
     count = -(-columns // tile.pixels) * (channels // tile.channels)
