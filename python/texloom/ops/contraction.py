@@ -10,6 +10,8 @@ from ..extents import Extent, plain
 
 PADDED = "padded"
 """The tag of a copy of a tensor with a border, which is stored so that sums can read it."""
+RECURRENT = "recurrent"
+"""The tag of the sums of a recurrent layer: of products of a state and weights."""
 _TAG = "contraction"
 
 
@@ -74,4 +76,4 @@ def is_depthwise(sums: Tensor) -> bool:
     return is_convolution and roles.rows_per_group == 1 and plain(weight.shape[1]) == 1
 
 
-__all__ = ["PADDED", "Contraction", "is_depthwise", "whole_columns"]
+__all__ = ["PADDED", "RECURRENT", "Contraction", "is_depthwise", "whole_columns"]

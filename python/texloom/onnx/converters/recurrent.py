@@ -39,7 +39,7 @@ def layer(node: Node) -> list[Value]:
     if _extents_of_x(node)[0] == 0:
         return _no_steps(node, given, _DIRECTIONS[direction])
     given = {"projected_x": _projected(node), **given}
-    given["recurrence"] = node.convert("Transpose", [given["recurrence"]], perm=[0, 2, 1])
+    given["recurrence"] = _recurrence(node, given["recurrence"])
     del given["x"], given["weight"]
     return node.emit_all(
         node.op.lower(),
@@ -66,6 +66,14 @@ def _projected(node: Node) -> Value:
     inputs = node.convert("Reshape", [x, node.constant([-1, x.shape[2]], "int64")])
     product = node.convert("MatMul", [inputs, factor])
     return node.convert("Reshape", [product, node.constant([*x.shape[:2], -1], "int64")])
+
+
+def _recurrence(node: Node, weights: Value) -> Value:
+    """Return the weights of a state as :class:`texloom.ops.recurrent.Steps` takes them."""
+    directions, _, hidden = weights.shape
+    shape = node.constant([directions, _GATES[node.op], hidden, hidden], "int64")
+    of_gates = node.convert("Reshape", [weights, shape])
+    return node.convert("Transpose", [of_gates], perm=[0, 3, 1, 2])
 
 
 def _layer(

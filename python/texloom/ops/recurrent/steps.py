@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ... import te
 from ..._core import Tensor
 from ...extents import Extent, plain, value_of
+from ..contraction import RECURRENT
 from ..precision import sum_dtype
 from ..reductions.axes import extents
 from .activations import Function
@@ -28,7 +29,7 @@ class Steps:
     ----------
     projected_x : Tensor ``[time, batch, directions * gates * hidden]``
         The products of inputs and weights, without biases. Or ``[batch, time, ...]``.
-    recurrence : Tensor ``[directions, hidden, gates * hidden]``
+    recurrence : Tensor ``[directions, hidden, gates, hidden]``
         The weights of the state; consecutive sums read consecutive weights.
     bias : Tensor ``[directions, 2 * gates * hidden]``, optional
         The biases of the input, then those of the state.
@@ -65,7 +66,7 @@ class Steps:
     @property
     def row(self) -> tuple[int, Extent, int]:
         """The shape of a row of the state."""
-        directions, hidden, _ = extents(self.recurrence)
+        directions, hidden, *_ = extents(self.recurrence)
         return directions, extents(self.projected_x)[0 if self.batch_first else 1], hidden
 
     @property
@@ -76,7 +77,7 @@ class Steps:
     @property
     def gates(self) -> int:
         """The number of gates."""
-        return extents(self.recurrence)[2] // self.row[2]
+        return extents(self.recurrence)[2]
 
     def length(self, n: Any) -> Any:
         """Return the length of a sequence, at most the extent of time."""
@@ -129,11 +130,11 @@ class Steps:
 
         def product(t: Any, d: Any, n: Any, g: Any, j: Any) -> Any:
             k = te.reduce_axis((0, hidden), name="k")
-            factor = weight(d, k.var, (g + gates[0]) * hidden + j).astype(self.dtype)
+            factor = weight(d, k.var, g + gates[0], j).astype(self.dtype)
             return te.sum(term(t, d, n, k.var) * factor, axis=k)
 
         shape = (*self.rows[:3], len(gates), hidden)
-        return te.compute(shape, product, name=name)
+        return te.compute(shape, product, name=name, tag=RECURRENT)
 
     def input_bias(self, d: Any, gate: int, j: Any) -> Any:
         """Return the bias of the input for a gate."""

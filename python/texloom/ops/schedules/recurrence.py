@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ... import te
 from ..._core import Schedule, Stage, TargetValue, Tensor
+from ..contraction import RECURRENT
 from .processor.registers import Registers
 from .reduction import schedule_step_reduction
 
@@ -93,13 +94,10 @@ def _schedule_with_sums(
     if any(len(each.shape) != len(kernel.shape) + 1 or not _adds(each) for each in sums):
         return False
     elements = column.dom.extent
-    registers = Registers.of(target)
-    lanes = next((n for n in (registers.bytes // 4, 8, 4) if int(elements) % n == 0), 0)
+    gates = sum(int(each.shape[-2]) for each in sums)
+    lanes, vectors = _vectors_of(int(elements), gates, target)
     if lanes == 0:
         return False
-    gates = sum(int(each.shape[-2]) for each in sums)
-    most = max(1, registers.sums // 2 // gates)
-    vectors = next(n for n in range(most, 0, -1) if int(elements) % (n * lanes) == 0)
     column, _ = stage.split(column, lanes * vectors)
     block = stage.fuse(*rows, column)
     stage.bind(block, te.thread_axis("blockIdx.x"))
@@ -116,6 +114,35 @@ def _schedule_with_sums(
     return True
 
 
+def _vectors_of(elements: int, gates: int, target: TargetValue) -> tuple[int, int]:
+    """Return the lanes and the number of vectors of a block's elements; no lanes if none divide."""
+    registers = Registers.of(target)
+    lanes = next((n for n in (registers.bytes // 4, 8, 4) if elements % n == 0), 0)
+    if lanes == 0:
+        return 0, 0
+    most = max(1, registers.sums // 2 // gates)
+    return lanes, next(n for n in range(most, 0, -1) if elements % (n * lanes) == 0)
+
+
+def recurrence_layouts(tensors: Sequence[Tensor], target: TargetValue) -> dict[Tensor, str]:
+    """Return the layouts of weights ``[directions, hidden, gates, hidden]`` of recurrent layers.
+
+    A block reads its weights, which are of all gates, one after another: a step reads all weights,
+    which are more than the first levels of the cache hold.
+    """
+    made: dict[Tensor, str] = {}
+    for each in tensors:
+        if each.op.tag != RECURRENT or target.kind != "llvm":
+            continue
+        weight = each.op.input_tensors[-1]
+        *_, gates, elements = weight.shape
+        lanes, vectors = _vectors_of(int(elements), int(gates), target)
+        if lanes:
+            own = lanes * vectors
+            made[weight] = f"buffer[(d, k, g, j) -> cols=(d, j/{own}, k, g, j%{own})]"
+    return made
+
+
 def _adds(tensor: Tensor) -> bool:
     """Whether the stage has one reduction, of float32 numbers."""
     return tensor.op.num_outputs == 1 and tensor.dtype == "float32"
@@ -128,4 +155,4 @@ def _bind(stage: Stage, axes: Sequence[te.IterVar]) -> None:
     stage.bind(inner, te.thread_axis("threadIdx.x"))
 
 
-__all__ = ["schedule_scans"]
+__all__ = ["recurrence_layouts", "schedule_scans"]

@@ -15,6 +15,7 @@ from .channels_last.layouts import activation_layout, is_channels_last
 from .contraction_kernels import contraction_kernels
 from .gpu.separable import separable_sums
 from .processor.products import ProductTile, panel_layout
+from .recurrence import recurrence_layouts
 
 _DTYPES = ("float32", "float16")
 _INTEGERS = ("uint8", "int8", "int16")
@@ -112,7 +113,7 @@ def row_major_storages(
     """Return the storages of inputs, then outputs, of kernels without channels last.
 
     All are row-major, but constant right sides of products are packed if the target's registers are
-    known.
+    known, and so are the weights of recurrent layers.
     """
     layouts = {}
     for sums, root in contraction_kernels(stages, outputs).items():
@@ -120,6 +121,9 @@ def row_major_storages(
         right = _stored(sums.op.input_tensors[-1])
         if tile is not None and len(right.shape) > 1 and right in constants:
             layouts[right] = panel_layout(len(right.shape), tile.columns)
+    for weight, layout in recurrence_layouts(stages, target).items():
+        if _stored(weight) in constants:
+            layouts[_stored(weight)] = layout
     return tuple(layouts.get(each, "global") for each in (*inputs, *outputs))
 
 
