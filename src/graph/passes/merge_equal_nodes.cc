@@ -64,6 +64,26 @@ bool agree_in_outputs(const Graph& graph, const Node& a, const Node& b) {
                     });
 }
 
+// Makes nodes read the first of several equal constants.
+void merge_equal_constants(const Graph& graph, std::vector<TensorId>& instead) {
+  std::map<std::size_t, std::vector<TensorId>> first;  // of different constants, by their bytes
+  for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+    const Tensor& own = graph.tensors[id];
+    if (own.role != TensorRole::Constant || own.value == nullptr) continue;
+    std::vector<TensorId>& others = first[own.value->size()];
+    const auto equal = std::ranges::find_if(others, [&](TensorId other) {
+      const Tensor& each = graph.tensors[other];
+      return each.type == own.type && each.shape == own.shape &&
+             (each.value == own.value || *each.value == *own.value);
+    });
+    if (equal == others.end()) {
+      others.push_back(id);
+    } else {
+      instead[id] = *equal;
+    }
+  }
+}
+
 bool writes_output(const Graph& graph, const Node& node) {
   return std::any_of(node.outputs.begin(), node.outputs.end(),
                      [&](TensorId id) { return graph.tensors[id].role == TensorRole::Output; });
@@ -74,6 +94,7 @@ bool writes_output(const Graph& graph, const Node& node) {
 void merge_equal_nodes(Graph& graph) {
   std::vector<TensorId> instead(graph.tensors.size());
   std::iota(instead.begin(), instead.end(), 0);
+  merge_equal_constants(graph, instead);
   std::map<Key, std::size_t> first;  // the first node of each key; keys refer to nodes' strings
   std::vector<bool> is_merged(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {

@@ -7,9 +7,11 @@ namespace texloom::graph {
 // Purpose: among operators that agree in op, attributes, computation and inputs, keeps the first;
 //   readers of the other operators then read the outputs of the first. An operator that writes an
 //   output of the graph stays. Opaque operators are merged, too: equal operators compute equal
-//   values.
+//   values. Equal constants are merged before, such as the weights of a loop that was unrolled:
+//   they are packed once, and stay in the cache.
 // Requires: stage graph, verified, without fused operators.
-// Ensures: no two operators compute the same tensor, except for outputs of the graph.
+// Ensures: no two operators compute the same tensor, except for outputs of the graph, and none
+//   read two equal constants.
 // Order: before fuse, which needs to know how many readers a tensor has, and after
 //   remove_dead_nodes, so that less is compared.
 // Example:

@@ -76,3 +76,33 @@ def test_undefined_elements_stay():
     (y,) = g.op("y", "add", add, [x, q])
     g.output(y)
     assert operators(g) == ["q", "y"]
+
+
+def test_equal_constants_are_one():
+    """Operators that were made of the same constants one by one read one; others keep theirs."""
+    g = Graph()
+    x = g.input("x", (2, 3))
+    values = np.float32([[1, 2, 3], [4, 5, 6]])
+    own = [values, values.copy(), values.reshape(3, 2).T.copy(), -values]
+    for i, each in enumerate(own):
+        (y,) = g.op(f"y{i}", "mul", multiply, [x, g.constant(f"c{i}", each)])
+        g.output(y)
+    assert re.findall(r"constant (\w+)", g.text(passes=("merge_equal_nodes",))) == [
+        "c0",
+        "c2",
+        "c3",
+    ]
+    made = g.compile().run({"x": values})
+    for i, each in enumerate(own):
+        np.testing.assert_array_equal(made[f"y{i}"], values * each)
+
+
+def test_equal_elements_of_other_types_and_shapes_are_not_equal():
+    g = Graph()
+    zeros = [np.zeros((2, 3), "float32"), np.zeros((3, 2), "float32"), np.zeros((2, 3), "int32")]
+    for i, each in enumerate(zeros):
+        x = g.input(f"x{i}", each.shape, str(each.dtype))
+        (y,) = g.op(f"y{i}", "add", add, [x, g.constant(f"c{i}", each)])
+        g.output(y)
+    text = g.text(passes=("merge_equal_nodes",))
+    assert re.findall(r"constant (\w+)", text) == ["c0", "c1", "c2"]
