@@ -148,3 +148,10 @@ def test_tiles_of_few_registers_use_an_element_of_a_pixel_twice():
     avx2 = Registers(32, 16, 16, has_tails=True)
     chosen = tile_for(77, 64, avx2)
     assert chosen is not None and chosen.vectors > 1
+
+
+@pytest.mark.parametrize("channels", [58, 116, 232])
+def test_channels_of_shuffled_networks_are_whole_vectors_and_a_rest(channels):
+    """Vectors of two or four lanes, which divide all channels, would do half or less at once."""
+    chosen = tile_for(28, channels, Registers(32, 16, 16, has_tails=True))
+    assert chosen is not None and chosen.lanes == 8

@@ -19,6 +19,9 @@ _START = 64
 _BROADCAST = 0.25
 """What it takes, in loads, to make a vector of an element by an instruction of its own."""
 
+_MOST_VECTORS = 5
+"""Vectors of channels of a tile, with any number of registers: 29 channels are 8, 8, 8, 4 and 1."""
+
 _MOST_COPIED = 192 << 10
 """The bytes of pixels that a thread copies at most: targets allow arrays of 256 KiB."""
 
@@ -110,7 +113,7 @@ def _widths(channels: int, registers: Registers) -> list[PixelTile]:
     for own in divisors_of(channels):
         lanes = min(most, 1 << (own.bit_length() - 1))
         tile = PixelTile(1, own // lanes, lanes, own % lanes)
-        if lanes > 1 and tile.registers <= max(4, registers.count // 6):
+        if lanes > 1 and tile.registers <= max(_MOST_VECTORS, registers.count // 6):
             found.append(tile)
     return found
 
