@@ -105,7 +105,7 @@ class Graph:
 
     def constant(self, name: str, value: ArrayLike) -> GraphTensor:
         """Add a constant tensor: its values are copied now, and packed by :meth:`compile`."""
-        array = np.array(as_array(value), order="C")
+        array = np.asarray(as_array(value), order="C")
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
         tensor = self._new(name, array.shape, array.dtype.name)
         self._add(tensor, self._core.constant(name, tensor.dtype, array))

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,6 +44,25 @@ ConstantBytes rounded(const std::vector<double>& numbers, ir::Type type) {
     if (!std::isfinite(number)) return nullptr;
     ir::encode(type, ir::scalar_of(number), bytes.data() + i * bytes_of(type));
   }
+  return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
+
+// The weights, each times the factor of its channel, rounded once; null if one is not finite.
+template <class Number>
+ConstantBytes scaled(const Tensor& weight, const WeightChannels& channels,
+                     const std::vector<double>& factors) {
+  const std::size_t count = weight.value->size() / sizeof(Number);
+  std::vector<std::byte> bytes(count * sizeof(Number));
+  bool is_finite = true;
+  channels.for_each([&](std::size_t i, std::int64_t channel) {
+    Number number = 0;
+    std::memcpy(&number, weight.value->data() + i * sizeof(Number), sizeof(Number));
+    if (channel >= 0)
+      number = static_cast<Number>(number * factors[static_cast<std::size_t>(channel)]);
+    is_finite = is_finite && std::isfinite(number);
+    std::memcpy(bytes.data() + i * sizeof(Number), &number, sizeof(Number));
+  });
+  if (!is_finite) return nullptr;
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
@@ -169,13 +190,14 @@ class Folding {
     const bool is_product = weights.channel_axis + 1 == sums.computation->outputs[0]->shape.size();
     if (is_product && shifts && !scales_any && !weights.bias) return false;
 
-    const TensorId weight = sums.inputs[weights.weight];
-    std::vector<double> numbers = numbers_in(graph_.tensors[weight]);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      if (weights.channel_of[i] >= 0) numbers[i] *= scale(weights.channel_of[i]).factor;
-    }
-    const ir::Type type = graph_.tensors[weight].type;
-    const ConstantBytes made = rounded(numbers, type);
+    const Tensor& weight = graph_.tensors[sums.inputs[weights.weight]];
+    std::vector<double> factors;
+    for (std::int64_t channel = 0; channel < weights.channels; ++channel)
+      factors.push_back(scale(channel).factor);
+    const ir::Type type = weight.type;
+    const ConstantBytes made = type == ir::kFloat32
+                                   ? scaled<float>(weight, weights.channel_of, factors)
+                                   : scaled<double>(weight, weights.channel_of, factors);
     std::vector<double> biases(static_cast<std::size_t>(weights.channels), 0);
     if (weights.bias) biases = numbers_in(graph_.tensors[sums.inputs[*weights.bias]]);
     for (std::size_t channel = 0; channel < biases.size(); ++channel) {

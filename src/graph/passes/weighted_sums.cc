@@ -215,26 +215,27 @@ class Recognition {
   // Fills made_.channel_of: each weight gets the number of the channel that reads it.
   bool spread(const std::vector<std::size_t>& dependent,
               const std::map<std::vector<std::int64_t>, std::int64_t>& channel_of) {
-    ir::Shape shape;
-    std::int64_t count = 1;
+    WeightChannels& made = made_.channel_of;
+    made = {};
     for (const Expr& extent : computation_.inputs[made_.weight]->shape) {
       if (ir::int_value(extent) == nullptr) return false;
-      shape.push_back(*ir::int_value(extent));
-      count *= shape.back();
+      made.shape.push_back(*ir::int_value(extent));
     }
-    // Weights that differ only along the axes after the last dependent one have the same channel.
-    const std::size_t leading = dependent.back() + 1;
-    std::int64_t alike = 1;
-    for (std::size_t axis = leading; axis < shape.size(); ++axis) alike *= shape[axis];
-    std::vector<std::int64_t> at(leading, 0), indices(dependent.size());
-    made_.channel_of.clear();
-    made_.channel_of.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t first = 0; first < count; first += alike) {
-      for (std::size_t i = 0; i < dependent.size(); ++i) indices[i] = at[dependent[i]];
-      const auto found = channel_of.find(indices);
-      made_.channel_of.insert(made_.channel_of.end(), static_cast<std::size_t>(alike),
-                              found == channel_of.end() ? -1 : found->second);
-      for (std::size_t axis = leading; axis-- > 0 && ++at[axis] == shape[axis];) at[axis] = 0;
+    made.strides.assign(made.shape.size(), 0);
+    std::int64_t count = 1;
+    for (std::size_t i = dependent.size(); i-- > 0;) {
+      made.strides[dependent[i]] = count;
+      count *= made.shape[dependent[i]];
+    }
+    made.channels.assign(static_cast<std::size_t>(count), -1);
+    for (const auto& [indices, channel] : channel_of) {
+      std::int64_t place = 0;
+      bool is_inside = true;
+      for (std::size_t i = 0; i < dependent.size(); ++i) {
+        is_inside = is_inside && indices[i] >= 0 && indices[i] < made.shape[dependent[i]];
+        place += indices[i] * made.strides[dependent[i]];
+      }
+      if (is_inside) made.channels[static_cast<std::size_t>(place)] = channel;
     }
     return true;
   }
