@@ -1,10 +1,13 @@
 #include "graph/evaluate.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <deque>
+#include <span>
 #include <utility>
 
 #include "compile/te_program.h"
+#include "ir/interpret/batches/batches.h"
 #include "ir/interpret/interpret.h"
 #include "ir/visit.h"
 #include "schedule/operation/operation.h"
@@ -72,6 +75,56 @@ bool is_all_defined(const ir::Memory& memory) {
   return true;
 }
 
+// Whether each input has the bytes of its parameter.
+bool fit(const std::vector<Elements>& inputs, const ir::Program& program) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const ir::BufferNode& param = *program.params[i];
+    auto bytes = static_cast<std::size_t>(param.type.bytes());
+    for (const std::int64_t extent : param.shape) bytes *= static_cast<std::size_t>(extent);
+    if (inputs[i]->size() != bytes) return false;
+  }
+  return true;
+}
+
+std::optional<std::vector<Elements>> computed_in_batches(const ir::Program& program,
+                                                         const std::vector<Elements>& inputs,
+                                                         const ir::BatchOptions& options) {
+  std::vector<std::span<const std::byte>> given;
+  for (const Elements& each : inputs) given.emplace_back(*each);
+  std::vector<std::vector<std::byte>> made;
+  if (!ir::interpret_in_batches(program, given, made, options)) return std::nullopt;
+  std::vector<Elements> outputs;
+  for (std::vector<std::byte>& each : made)
+    outputs.push_back(std::make_shared<const std::vector<std::byte>>(std::move(each)));
+  return outputs;
+}
+
+std::optional<std::vector<Elements>> interpreted(const ir::Program& program,
+                                                 const std::vector<Elements>& inputs,
+                                                 const ir::InterpretOptions& options) {
+  std::deque<ir::Memory> memories;  // a deque, because `places` points to its elements
+  std::vector<ir::Placement> places;
+  for (std::size_t i = 0; i < program.params.size(); ++i) {
+    memories.push_back(ir::memory_for(*program.params[i]));
+    places.push_back({&memories.back()});
+    if (i >= inputs.size()) continue;
+    memories.back().bytes() = *inputs[i];
+    memories.back().define_all();
+  }
+  try {
+    if (!ir::interpret(program, places, options).empty()) return std::nullopt;
+  } catch (const UserError&) {  // InterpreterLimit, NotInterpreted
+    return std::nullopt;
+  }
+  std::vector<Elements> outputs;
+  for (std::size_t i = inputs.size(); i < places.size(); ++i) {
+    if (!is_all_defined(memories[i])) return std::nullopt;
+    outputs.push_back(
+        std::make_shared<const std::vector<std::byte>>(std::move(memories[i].bytes())));
+  }
+  return outputs;
+}
+
 }  // namespace
 
 std::optional<std::vector<Elements>> evaluated(const Computation& computation,
@@ -85,31 +138,11 @@ std::optional<std::vector<Elements>> evaluated(const Computation& computation,
       !fits(computation.outputs, max_steps) || is_long(computation, max_steps))
     return std::nullopt;
   const ir::Program program = program_of(computation);
-  if (!program.symbols.empty()) return std::nullopt;  // a loop of open length, for instance
-  std::deque<ir::Memory> memories;  // a deque, because `places` points to its elements
-  std::vector<ir::Placement> places;
-  for (std::size_t i = 0; i < program.params.size(); ++i) {
-    memories.push_back(ir::memory_for(*program.params[i]));
-    places.push_back({&memories.back()});
-    if (i >= inputs.size()) continue;
-    if (memories.back().bytes().size() != inputs[i]->size()) return std::nullopt;
-    memories.back().bytes() = *inputs[i];
-    memories.back().define_all();
-  }
-  try {
-    if (!ir::interpret(program, places, {.max_steps = max_steps, .interruption = interruption})
-             .empty())
-      return std::nullopt;
-  } catch (const UserError&) {  // InterpreterLimit, NotInterpreted
-    return std::nullopt;
-  }
-  std::vector<Elements> outputs;
-  for (std::size_t i = inputs.size(); i < places.size(); ++i) {
-    if (!is_all_defined(memories[i])) return std::nullopt;
-    outputs.push_back(
-        std::make_shared<const std::vector<std::byte>>(std::move(memories[i].bytes())));
-  }
-  return outputs;
+  // A loop of open length makes a symbol, for instance.
+  if (!program.symbols.empty() || !fit(inputs, program)) return std::nullopt;
+  auto outputs = computed_in_batches(program, inputs, {max_steps, interruption});
+  if (outputs) return outputs;
+  return interpreted(program, inputs, {.max_steps = max_steps, .interruption = interruption});
 }
 
 }  // namespace texloom::graph

@@ -14,7 +14,10 @@ from ..extents import are_known, plain
 from .node_functions import Compute, computed
 
 _MOST_STEPS = 1 << 22
-"""The interpreter's limit of steps for one operator: about a second."""
+"""The interpreter's limit of steps for one operator, which takes some hundredths of a second.
+
+An operator that has no batches (src/ir/interpret/batches/batches.h) may take a second.
+"""
 
 _MOST_STEPS_OF_ELEMENT = 4
 """The limit per element read or written, for large tensors: enough to dequantize weights."""

@@ -21,7 +21,7 @@ namespace texloom::graph {
 //   operator y op="Mul" ... (x, s) -> (y)
 void fold_constants(Graph& graph);
 
-// The interpreter's limit of steps for one operator: a few tenths of a second.
+// The interpreter's limit of steps for one operator (graph/evaluate.h).
 inline constexpr std::int64_t kMostFoldingSteps = 1 << 22;
 
 }  // namespace texloom::graph
