@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
+import bad_annotations
 import bad_arguments
 import bad_attachments
 import bad_bindings
@@ -36,6 +37,7 @@ FILES = (
     bad_intrinsic_scalars,
     bad_loops,
     bad_bindings,
+    bad_annotations,
     bad_attachments,
     bad_caches,
     bad_buffers,
