@@ -59,7 +59,7 @@ def compile(
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     costs : str, path or texloom.costs.Costs, optional
         The file of costs of kernels, for ``storage="auto"``. By default it is
-        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code of this machine.
+        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code.
         Without a file, tensors are in buffers.
     measure : Device, str or bool
         The device on which kernels without costs in the file are measured; true for the first

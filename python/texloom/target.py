@@ -289,6 +289,11 @@ def for_models(target: str | Target | None) -> str | Target:
     return target
 
 
+def is_native(target: str | Target) -> bool:
+    """Whether kernels for a target are native code of a processor."""
+    return Target(target).kind.name == "llvm"
+
+
 def resolve(target: str | Target | TargetValue | None) -> TargetValue:
     """Return the value of the given, the current, or the default target."""
     if isinstance(target, TargetValue):
@@ -444,6 +449,7 @@ __all__ = [
     "for_models",
     "has_llvm",
     "intel_graphics",
+    "is_native",
     "mali",
     "mmt4d_tile",
     "mmt4d_tiles",

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..devices.lookup import devices
 from ..inspect.describe import aligned
-from ..target import NATIVE, for_models
+from ..target import for_models, is_native
 from .reports import reported
 
 _DESCRIPTION = """\
@@ -50,8 +50,8 @@ def device_lines(found: Sequence[dict[str, Any]]) -> list[str]:
 
 def default_line() -> str:
     """Return a sentence on what models are compiled for if no target or device is named."""
-    target = str(for_models(None))
-    runs = ": native code, which host:0 runs" if target == NATIVE else ", which opencl:0 runs"
+    target = for_models(None)
+    runs = ": native code, which host:0 runs" if is_native(target) else ", which opencl:0 runs"
     return f"models without --target and --device are for {target}{runs}"
 
 

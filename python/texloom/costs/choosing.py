@@ -10,7 +10,7 @@ from typing import Any
 
 from ..devices.lookup import devices, opencl
 from ..errors import TVMError, refuse
-from ..target import NATIVE
+from ..target import is_native
 from .database import CostDatabase, MeasuredDevice
 from .fitted import FittedModel, fitted
 from .table import CostTable
@@ -77,11 +77,12 @@ def costs_for(
 ) -> Costs | None:
     """Return the costs to compile a model with for a target, as :func:`open_costs` does.
 
-    A file that nobody named is not asked for native code of this machine: its costs, those of
-    another device, would choose textures, which are slower there.
+    A file that nobody named is not asked for native code: its costs, those of another device, would
+    choose textures, which are slower there.
     """
     names_none = path is None and device is None and measure is None
-    return None if names_none and str(target) == NATIVE else open_costs(path, device, measure)
+    skips = names_none and target is not None and is_native(target)
+    return None if skips else open_costs(path, device, measure)
 
 
 def open_costs(
