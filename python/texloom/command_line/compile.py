@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
-from ..functions.files import LINKED_PARTS
+from ..functions.files import LINKED_FILES
 from ..inspect.describe import counted
 from ..target import resolve
 from .arrays import refuse_missing_folder, refuse_overwriting
@@ -109,10 +109,10 @@ def _compile(options: argparse.Namespace) -> int:
     if options.metallib:
         _save_with_metallibs(model, output)
     else:
-        model.save(output, others, parts=parts)
+        model.save(output, others, emit=parts)
     files = [output]
     if output.suffix == ".o":
-        files = [output.with_suffix(LINKED_PARTS[part]) for part in LINKED_PARTS if part in parts]
+        files = [output.with_suffix(LINKED_FILES[part]) for part in LINKED_FILES if part in parts]
     facts = _facts(model, files, time.monotonic() - begin)
     if options.json:
         print(json.dumps(facts))
@@ -173,7 +173,7 @@ def _print(facts: dict[str, Any]) -> None:
 def _parts(options: argparse.Namespace) -> list[str]:
     """Return the parts of an object file that are written; the package alone is not one."""
     parts: list[str] = options.emit.split(",")
-    fits = all(part in LINKED_PARTS for part in parts) and len(set(parts)) == len(parts)
+    fits = all(part in LINKED_FILES for part in parts) and len(set(parts)) == len(parts)
     if not fits or ("object" not in parts and parts != ["package"]):
         refuse(
             "BadOption",

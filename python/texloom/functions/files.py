@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Device, Function
+from ..errors import refuse
 
 # What a name of a file says that TVM's export_library writes with a compiler and a linker.
 _FOREIGN = {
@@ -58,21 +59,28 @@ def save(module: Any, file_name: str | os.PathLike[str], fmt: str = "") -> None:
 
 
 # What a program that links kernels consists of, and the files beside FILE.o.
-LINKED_PARTS = {"object": ".o", "header": ".h", "package": ".tlp"}
+LINKED_FILES = {"object": ".o", "header": ".h", "package": ".tlp"}
 
 
 def write_object(
     made: Callable[[str, bytes | None], tuple[bytes, str]],
     file_name: str | os.PathLike[str],
-    parts: Sequence[str] = tuple(LINKED_PARTS),
+    emit: Sequence[str] = tuple(LINKED_FILES),
 ) -> None:
     """Write an object file with kernels, a C header beside it, and the package that they run.
 
-    Only the given `parts` of these are written. `made` takes a name and the package's path, writes
-    the package if there is a path, and returns the other two.
+    Only those of them that `emit` names are written. `made` takes a name and the package's path,
+    writes the package if there is a path, and returns the other two.
     """
+    unknown = [part for part in emit if part not in LINKED_FILES]
+    if unknown:
+        refuse(
+            "BadArgument",
+            f"emit names {unknown[0]!r}, which is no part of an object file",
+            f"name some of {', '.join(map(repr, LINKED_FILES))}",
+        )
     path = Path(file_name)
-    paths = {part: path.with_suffix(LINKED_PARTS[part]) for part in parts}
+    paths = {part: path.with_suffix(LINKED_FILES[part]) for part in emit}
     package = os.fsencode(paths["package"]) if "package" in paths else None
     content, header = made(path.stem, package)
     if "object" in paths:
@@ -115,4 +123,4 @@ def load(
     return list(_core.load_functions(os.fsencode(path), device, native))
 
 
-__all__ = ["LINKED_PARTS", "export", "load", "save", "write_object"]
+__all__ = ["LINKED_FILES", "export", "load", "save", "write_object"]

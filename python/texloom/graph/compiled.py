@@ -17,7 +17,7 @@ from ..custom.operators import Operator, checked_operators
 from ..devices.lookup import present
 from ..errors import refuse
 from ..extents import are_known
-from ..functions.files import LINKED_PARTS, write_object
+from ..functions.files import LINKED_FILES, write_object
 from .tensor import GraphTensor
 
 
@@ -173,7 +173,7 @@ class CompiledGraph(RunnableGraph):
         metadata: Mapping[str, str] | None = None,
         others: Sequence[CompiledGraph] = (),
         *,
-        parts: Sequence[str] = tuple(LINKED_PARTS),
+        emit: Sequence[str] = tuple(LINKED_FILES),
     ) -> None:
         """Write the package, with its constants, to a file; an existing file is replaced.
 
@@ -188,7 +188,7 @@ class CompiledGraph(RunnableGraph):
         others : sequence of CompiledGraph
             The same graph compiled for other targets. A device runs the first variant that it can
             run.
-        parts : sequence of str, optional
+        emit : sequence of str, optional
             For a name in ``*.o``: which of the three files are written. The program needs all of
             them, of one call or of calls with the same graph.
 
@@ -208,7 +208,7 @@ class CompiledGraph(RunnableGraph):
                 )
         if fspath(path).endswith(".o"):
             _refuse_others(others)
-            write_object(lambda *given: self._core.save_object(*given, texts), path, parts)
+            write_object(lambda *given: self._core.save_object(*given, texts), path, emit)
             return
         self._core.save(fsencode(path), texts, [each._core for each in others])
 

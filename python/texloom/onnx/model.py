@@ -16,7 +16,7 @@ from .._core import Device
 from ..costs import Costs
 from ..custom.operators import Operator, checked_operators
 from ..errors import refuse
-from ..functions.files import LINKED_PARTS
+from ..functions.files import LINKED_FILES
 from ..graph.placement import Placed
 from ..graph.precision import Precision
 from ..graph.progress import Progress
@@ -299,7 +299,7 @@ class Model:
         path: str | PathLike[str],
         others: Sequence[Model] = (),
         *,
-        parts: Sequence[str] = tuple(LINKED_PARTS),
+        emit: Sequence[str] = tuple(LINKED_FILES),
     ) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
 
@@ -310,7 +310,7 @@ class Model:
         ----------
         path : str or path
             A name in ``*.o`` stands for an object file, as in :meth:`CompiledGraph.save`, which
-            explains `parts`.
+            explains `emit`.
         others : sequence of Model
             The same model compiled for other targets. A device runs the first variant that it can
             run.
@@ -325,7 +325,7 @@ class Model:
         """
         metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
         variants = [each._specializer.for_packages() for each in others]
-        self._specializer.for_packages().save(path, self.inputs, metadata, variants, parts)
+        self._specializer.for_packages().save(path, self.inputs, metadata, variants, emit)
 
     def __str__(self) -> str:
         """Return the inputs, the outputs and the graph of each variant as text."""

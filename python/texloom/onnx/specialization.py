@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..extents import are_known
-from ..functions.files import LINKED_PARTS
+from ..functions.files import LINKED_FILES
 from ..graph.compiled import CompiledGraph
 from ..graph.graph_passes import graph_passes
 from .compile_options import CompileOptions
@@ -150,7 +150,7 @@ class Specialization:
         inputs: Sequence[str],
         metadata: Mapping[str, str],
         others: Sequence[Specialization] = (),
-        parts: Sequence[str] = tuple(LINKED_PARTS),
+        emit: Sequence[str] = tuple(LINKED_FILES),
     ) -> None:
         """Write a package for these inputs, with the graphs of `others` as further variants."""
         empty = [name for name in inputs if name not in self._network.inputs]
@@ -166,7 +166,7 @@ class Specialization:
                 )
         assert self.graph is not None  # a model has at least one output
         graphs = [each.graph for each in others if each.graph is not None]
-        self.graph.save(path, metadata, graphs, parts=parts)
+        self.graph.save(path, metadata, graphs, emit=emit)
 
     def __str__(self) -> str:
         """Return the outputs and the summary of the graph."""

@@ -192,6 +192,14 @@ def test_only_the_parts_that_are_named_are_written(emit, tmp_path, capsys):
     assert ("the program needs their package" in output) == ("package" not in emit)
 
 
+def test_a_program_saves_parts_of_an_object_file(tmp_path):
+    made = texloom.compile(model(), "llvm")
+    made.save(tmp_path / "net.o", emit=["header"])
+    assert [path.name for path in tmp_path.iterdir()] == ["net.h"]
+    problem = refusal(made.save, tmp_path / "net.o", emit=["objekt"])
+    assert "emit names 'objekt'" in problem and "'object', 'header', 'package'" in problem
+
+
 def test_a_package_of_linked_kernels_names_the_way_out(tmp_path, capsys):
     texloom.compile(model(), "llvm").save(tmp_path / "net.o")
     np.save(tmp_path / "x.npy", A)
