@@ -12,8 +12,7 @@ namespace texloom::codegen::native {
 inline constexpr std::string_view kMicrokernels = "mmt4d";
 
 // Whether a foreign symbol's library is code of LLVM: the path of a file of bitcode (.bc) or of
-// text
-// (.ll), or the text itself.
+// text (.ll), or the text itself.
 inline bool is_code_file(std::string_view library) {
   return library.find('\n') == library.npos &&
          (library.ends_with(".bc") || library.ends_with(".ll"));

@@ -9,17 +9,14 @@
 // over tiles. docs/microkernels.md lists the variants.
 //
 // Types, as <left><right><sums>:
-//   f32f32f32, f64f64f64   Where the processor has a fused multiply-add, each sum is one chain of
-//   them
-//                          in the order of k, so these variants give the same bits.
-//   f16f16f32, bf16bf16f32 IEEE half and bfloat16, summed in f32. Variants with dot-product
-//                          instructions round as those do.
-//   i8i8i32, u8i8i32, i16i16i32   Exact, modulo 2^32, for all values.
-//   i8i4f32                The right side is 4-bit integers in two's complement with a scale for
-//   each
-//                          group of k and each column: sums += scale * (exact sum over the group).
-//                          A column of a tile's K0 values is K0/2 bytes: byte j has value j in its
-//                          low half, value K0/2 + j in its high half.
+// * f32f32f32, f64f64f64: where the processor has a fused multiply-add, each sum is one chain of
+//   them in the order of k, so these variants give the same bits.
+// * f16f16f32, bf16bf16f32: IEEE half and bfloat16, summed in f32. Variants with dot-product
+//   instructions round as those do.
+// * i8i8i32, u8i8i32, i16i16i32: exact, modulo 2^32, for all values.
+// * i8i4f32: the right side is 4-bit integers in two's complement with a scale for each group of k
+//   and each column: sums += scale * (exact sum over the group). A column of a tile's K0 values is
+//   K0/2 bytes: byte j has value j in its low half, value K0/2 + j in its high half.
 //
 // No memory is allocated, no state kept, and no function of the system called; all functions may be
 // called by any number of threads. Data need the alignment of one element alone. All pointers are

@@ -266,12 +266,14 @@ Execution::Execution(const CommandRange& commands, Workers& workers, Profile* pr
 Execution::~Execution() = default;
 Execution::Execution(Execution&&) noexcept = default;
 
-bool Execution::is_brief(const Segment& segment) const {
+bool Execution::may_run_while_waiting(const Segment& segment) const {
   if (std::holds_alternative<NativeSegment>(segment)) return false;
   const KernelCall* call = call_of(segment);
   if (call == nullptr) return true;
   if (!call->executable->prepare().ok()) return false;  // run() reports it
-  return static_cast<const HostExecutable&>(*call->executable).kernel(call->entry_point).is_brief();
+  return static_cast<const HostExecutable&>(*call->executable)
+      .kernel(call->entry_point)
+      .may_run_while_waiting();
 }
 
 Status Execution::step(std::span<std::byte> scratch) {
@@ -299,7 +301,7 @@ Status Execution::run(std::span<std::byte> scratch) {
 Result<bool> Execution::run_until(ProfileClock::time_point deadline, std::span<std::byte> scratch) {
   while (next_ != end_) {
     const bool may_stop = std::holds_alternative<BarrierSegment>(*next_);
-    if (!is_brief(*next_) || (may_stop && ProfileClock::now() > deadline)) {
+    if (!may_run_while_waiting(*next_) || (may_stop && ProfileClock::now() > deadline)) {
       TL_RETURN_IF_ERROR(runner_->finish(scratch));
       return false;
     }

@@ -30,7 +30,7 @@ class Execution {
 
  private:
   class Runner;
-  bool is_brief(const Segment& segment) const;
+  bool may_run_while_waiting(const Segment& segment) const;
   Status step(std::span<std::byte> scratch);
 
   std::unique_ptr<Runner> runner_;

@@ -66,9 +66,10 @@ class Kernel {
   // Whether several threads may share a launch, each running some of its groups. Otherwise run() is
   // called once for each launch, with all groups.
   virtual bool is_divisible() const = 0;
-  // Whether launches never wait for other threads and take about as long as users wait, so that a
-  // thread that polls the queue may run them.
-  virtual bool is_brief() const { return false; }
+  // Whether the thread that waits for a submission may run the launch itself, between looking at
+  // the deadline of its wait: launches never wait for other threads, and end soon. A kernel that
+  // may take seconds (the interpreter's) or runs the user's own function is left to the workers.
+  virtual bool may_run_while_waiting() const { return false; }
 
   // Runs these groups of a launch. An error ends the submission with its message. Must not throw.
   virtual Status run(const Launch& launch, GroupRange groups,
@@ -102,9 +103,16 @@ class KernelLoader {
 
   virtual KernelFormat format() const = 0;
 
-  // Returns one kernel for each entry point, in order. BuildFailed, saying what is wrong with the
-  // code; NotFound for an entry point that the code does not have; InvalidArgument for parameters
-  // that do not match the code. Must not throw.
+  // Returns one kernel for each entry point, in order, which serves as long as it lives: it keeps
+  // what it needs of the code, `code` and `entries` are the caller's. Formats that know the
+  // parameters of a function (the interpreter's) check them against those of its entry point; code
+  // without such a description (native code, functions of the program) is trusted to match, as
+  // whoever named the entry point made both.
+  //
+  // Errors: BuildFailed, saying what is wrong with the code; NotFound for an entry point or a
+  // library that is not there; InvalidArgument for code that is damaged or parameters that are
+  // known not to match; Unimplemented and Unavailable for code of another processor or interface.
+  // Must not throw.
   virtual Result<std::vector<std::shared_ptr<const Kernel>>> load(
       std::string_view code, std::span<const EntryPoint> entries) const = 0;
 };

@@ -16,7 +16,7 @@ class NativeKernel final : public Kernel {
       : function_(function), code_(std::move(code)) {}
 
   bool is_divisible() const override { return true; }
-  bool is_brief() const override { return true; }
+  bool may_run_while_waiting() const override { return true; }
 
   Status run(const Launch& launch, GroupRange groups, std::span<std::byte>) const override {
     const std::size_t count = launch.arguments.size();
