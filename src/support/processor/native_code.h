@@ -7,13 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "support/processor/native_abi.h"
 #include "support/status.h"
 
 namespace texloom {
 
-// The version of the interface between kernels and the driver "host" (native_abi.h), which objects
-// name in their note.
-inline constexpr std::string_view kNativeAbi = "1";
+inline constexpr std::string_view kNativeAbi = TEXLOOM_NATIVE_ABI;
 
 // The note in which an object says what it was compiled for: a text "<interface> <feature>,…". Its
 // section, the name of its owner, and its type.

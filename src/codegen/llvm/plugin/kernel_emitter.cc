@@ -33,7 +33,7 @@ namespace {
 
 constexpr uint64_t kStackBytes = 64 << 10;  // of arrays; the rest is allocated when the kernel runs
 
-// A texture as the function gets it: the fields of NativeTexture.
+// A texture as the function gets it: the fields of texloom_native_texture.
 struct Texture {
   Value* texels = nullptr;
   Value* width = nullptr;

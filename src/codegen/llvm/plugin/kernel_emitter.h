@@ -10,7 +10,7 @@ namespace texloom::codegen::native {
 class DebugLines;
 struct DotUnit;
 
-// Adds to the module the function that runtime/drivers/host/native_abi.h describes, under the
+// Adds to the module the function that support/processor/native_abi.h describes, under the
 // kernel's name. The kernel is legalized for llvm_dialect.
 void emit_kernel(llvm::Module& module, const ir::Kernel& kernel, const DotUnit& dots,
                  DebugLines& lines);

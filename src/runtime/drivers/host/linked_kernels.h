@@ -4,15 +4,12 @@
 #define TEXLOOM_RUNTIME_DRIVERS_HOST_LINKED_KERNELS_H_
 
 #include <stddef.h>
-#include <stdint.h>
+
+#include "support/processor/native_abi.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Runs blocks [begin, end) of a grid (native_abi.h). */
-typedef int32_t texloom_native_kernel(const void* const* arguments, const uint32_t* groups,
-                                      uint64_t begin, uint64_t end);
 
 typedef struct texloom_linked_kernel {
   const char* name;

@@ -1,14 +1,18 @@
 #include "runtime/drivers/host/native_kernel.h"
 
+#include <cstddef>
 #include <utility>
 #include <variant>
 #include <vector>
 
-#include "runtime/drivers/host/native_abi.h"
-
 namespace texloom::hal::host {
 
 namespace {
+
+static_assert(kBufferAlignment == 16, "as native_abi.h says");
+static_assert(offsetof(texloom_native_texture, width) == 8 &&
+              offsetof(texloom_native_texture, height) == 12 &&
+              offsetof(texloom_native_texture, row_pitch) == 16);
 
 class NativeKernel final : public Kernel {
  public:
@@ -21,7 +25,7 @@ class NativeKernel final : public Kernel {
   Status run(const Launch& launch, GroupRange groups, std::span<std::byte>) const override {
     const std::size_t count = launch.arguments.size();
     std::vector<const void*> arguments(count);
-    std::vector<NativeTexture> textures;
+    std::vector<texloom_native_texture> textures;
     textures.reserve(count);  // keeps addresses stable
     for (std::size_t i = 0; i < count; ++i) {
       const Argument& argument = launch.arguments[i];
@@ -31,7 +35,7 @@ class NativeKernel final : public Kernel {
         arguments[i] = constant->data();
       } else if (const auto* texture = std::get_if<TextureArgument>(&argument)) {
         const Image& image = texture->image;
-        arguments[i] = &textures.emplace_back(NativeTexture{
+        arguments[i] = &textures.emplace_back(texloom_native_texture{
             image.at(0, 0), image.extent().width, image.extent().height, image.row_pitch()});
       }
     }

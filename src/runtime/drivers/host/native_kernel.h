@@ -1,10 +1,10 @@
-// Kernels that are native functions (native_abi.h), wherever they come from.
+// Kernels that are native functions (support/processor/native_abi.h), wherever they come from.
 #pragma once
 
 #include <memory>
 
 #include "runtime/drivers/host/kernel_loader.h"
-#include "runtime/drivers/host/linked_kernels.h"
+#include "support/processor/native_abi.h"
 
 namespace texloom::hal::host {
 
