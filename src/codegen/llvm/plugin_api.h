@@ -49,8 +49,9 @@ int texloom_llvm_version(void);
  * note (support/processor/native_code.h) says what the code needs. Thread safe. */
 void texloom_llvm_compile(const char* program, size_t program_bytes,
                           const texloom_llvm_machine* machine, texloom_llvm_result* result);
-/* Gives the machine's architecture and features as a listing: "x86_64 avx2 fma". Three lines follow:
- * the machine with what "" and "native" stand for here. Thread safe. */
+/* Gives the machine's architecture and features as a listing: "x86_64 avx2 fma". Three lines
+ * follow, the triple, the processor and the features that "" and "native" stand for here. Thread
+ * safe. */
 void texloom_llvm_describe(const texloom_llvm_machine* machine, texloom_llvm_result* result);
 /* Links object files to one object. Thread safe; calls run one after another. */
 void texloom_llvm_link(const texloom_llvm_object* objects, size_t count, texloom_llvm_linked kind,
