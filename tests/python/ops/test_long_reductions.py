@@ -7,6 +7,7 @@ import texloom as tvm
 from texloom import ops, te
 from texloom.ops import reductions
 from texloom.ops.schedules import schedule_default
+from texloom.ops.schedules.reduction import parts_of
 from texloom.target import TargetValue
 
 PROCESSOR, ACCELERATOR = TargetValue("opencl"), TargetValue("opencl -device=adreno")
@@ -49,6 +50,15 @@ def test_sums(dev, case, target):
     np.testing.assert_array_equal(got, value.sum(axis=axes))
     has_parts = "many terms" in case
     assert kernels == 1 + has_parts
+
+
+@pytest.mark.parametrize(
+    ("terms", "parts"), [(192 * 16 * 40, 6), (3 << 16, 8), (70001, 4), (131071, 7), (9000, 1)]
+)
+def test_parts_of_many_terms_are_equal_if_some_number_divides_them(terms, parts):
+    """Of 7 parts of 122,880 terms the last would be shorter, and no loop would have vectors."""
+    x = te.placeholder((terms,), name="x")
+    assert parts_of(reductions.reduce_sum(x, [0], keepdims=False), True, PROCESSOR) == parts
 
 
 @pytest.mark.parametrize("target", [PROCESSOR, ACCELERATOR])

@@ -14,7 +14,7 @@ from math import prod
 from ... import _core, te
 from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
-from ..divisors import nearest_divisor
+from ..divisors import largest_divisor, nearest_divisor
 from .processor.registers import Registers
 
 LANES = 64
@@ -128,13 +128,15 @@ def may_be_divided(tensor: Tensor) -> bool:
 def parts_of(tensor: Tensor, has_rows: bool, target: TargetValue) -> int:
     """Return the number of parts into which a first kernel divides the terms.
 
-    A processor has few cores. Other devices have thousands of threads, and start a second kernel in
-    the time of some thousand terms.
+    A processor has few cores, and adds up vectors where parts are equal: somewhat fewer ones, if
+    need be. Other devices have thousands of threads, and start a second kernel in the time of some
+    thousand terms.
     """
     terms, results = _extent(tensor.op.reduce_axis), _extent(tensor.op.axis)
     wanted, least = (8, 1 << 14) if target.is_cpu else (256, 1 << 11)
     blocks = results if has_rows else -(-results // _BLOCK)
-    return max(1, min(wanted // blocks, terms // least))
+    most = max(1, min(wanted // blocks, terms // least))
+    return (target.is_cpu and largest_divisor(terms, most, most // 2)) or most
 
 
 def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:
