@@ -263,3 +263,13 @@ def test_loops_of_many_sums_are_not_unrolled(rows, is_kept):
     source = texloom.build(s, [a, b, c], "haswell").kernels[0].source
     products = source.count("call <8 x float> @llvm.fma.v8f32")
     assert (products == rows) == is_kept, source
+
+
+def test_loops_around_loops_stay_loops():
+    """A transpose of 16 x 64 elements is not copied for each of its rows: it compiled for long."""
+    x = te.placeholder((64, 16), name="X")
+    y = te.compute((16, 64), lambda i, j: x[j, i], name="Y")
+    f = texloom.build(te.create_schedule(y.op), [x, y], "llvm -mcpu=haswell")
+    assert f.kernels[0].source.count(" load float") <= 2 * 64
+    given = random(64, 16)
+    np.testing.assert_array_equal(f(given), given.T)

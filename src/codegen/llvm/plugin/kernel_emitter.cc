@@ -446,9 +446,9 @@ class BlockEmitter {
     set_line(n.location);
     Value* next = builder_.CreateAdd(var, llvm::ConstantInt::get(type, 1), "", true, true);
     var->addIncoming(next, builder_.GetInsertBlock());
-    llvm::BranchInst* back =
+    llvm::BranchInst* again =
         builder_.CreateCondBr(builder_.CreateICmpSLT(next, extent), body, after);
-    keep_tile_rolled(*body, *back);
+    if (has_long_loops(n) || computes_tile(*body)) keep_rolled(*again);
     builder_.SetInsertPoint(after);
   }
 
