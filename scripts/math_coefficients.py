@@ -2,7 +2,8 @@
 """Prints src/codegen/llvm/plugin/math/coefficients.h: polynomials of the native math functions.
 
 Each polynomial interpolates a function in the Chebyshev points of an interval, so that its error is
-at most a small factor above the smallest possible one. MPFR computes it, by gmpy2.
+at most a small factor above the smallest possible one. Quotients of two polynomials have the
+smallest possible error (E. Ya. Remez, 1934). MPFR computes both, by gmpy2.
 """
 
 import gmpy2
@@ -43,6 +44,72 @@ def interpolate(function, low, high, count):
     return result
 
 
+def solution(rows):
+    """Solve linear equations, in place; each row ends with its right side (Gauss)."""
+    for i in range(len(rows)):
+        pivot = max(range(i, len(rows)), key=lambda k: abs(rows[k][i]))
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [each / rows[i][i] for each in rows[i]]
+        for k in range(len(rows)):
+            if k != i:
+                factor = rows[k][i]
+                rows[k] = [a - factor * b for a, b in zip(rows[k], rows[i], strict=True)]
+    return [row[-1] for row in rows]
+
+
+def value(coefficients, z):
+    """Return the polynomial's value."""
+    total = mpfr(0)
+    for each in reversed(coefficients):
+        total = total * z + each
+    return total
+
+
+def alternating(points, error, count):
+    """Return the largest errors of alternating signs: `count` of the points."""
+    largest = []
+    for z in points:
+        if largest and (error(z) > 0) == (error(largest[-1]) > 0):
+            largest[-1] = max(largest[-1], z, key=lambda each: abs(error(each)))
+        else:
+            largest.append(z)
+    while len(largest) > count:
+        largest.remove(min(largest[0], largest[-1], key=lambda each: abs(error(each))))
+    return largest
+
+
+def quotient(function, weight, high, counts):
+    """Return the coefficients of P and Q, whose quotient is near a function from 0 to `high`.
+
+    The largest product of the weight and the relative error is the smallest possible one. P(0) is
+    function(0), and Q(0) is 1. `counts` are the numbers of coefficients.
+    """
+    first, last = (count - 1 for count in counts)
+    grid, ends = 600, first + last + 1
+    angles = [gmpy2.const_pi() * i / grid for i in range(1, grid + 1)]
+    points = [high * ((1 - gmpy2.cos(angle)) / 2) ** 2 for angle in angles]
+    values, weights = ({z: f(z) for z in points} for f in (function, weight))
+    chosen = [points[round(grid * (i + 0.5) / (ends - 0.5)) - 1] for i in range(ends)]
+    p, q = [function(mpfr(0))], [mpfr(1)]
+    for step in range(80):
+        rows = []
+        for i, z in enumerate(chosen):
+            f = values[z]
+            powers = [z**j for j in range(1, max(first, last) + 1)]
+            # The unknown error's factor is the last Q.
+            allowed = (-1) ** i * f * value(q, z) / weights[z]
+            scaled = [-f * power for power in powers[:last]]
+            rows.append([*powers[:first], *scaled, allowed, f - p[0]])
+        *unknowns, _ = solution(rows)
+        p, q = [p[0], *unknowns[:first]], [q[0], *unknowns[first:]]
+        if step % 8 == 7:  # Q has settled
+            errors = {z: weights[z] * (value(p, z) / (value(q, z) * values[z]) - 1) for z in points}
+            before, chosen = chosen, alternating(points, errors.get, ends)
+            if chosen == before:
+                return p, q
+    raise ArithmeticError("the error of the quotient does not settle")
+
+
 def of_root(function):
     """Return the function of z = x * x that `function` is of x."""
     return lambda z: function(gmpy2.sqrt(z))
@@ -58,6 +125,34 @@ def scaled_erfc(t):
     a = 4 * (1 + t) / (1 - t)
     with gmpy2.context(precision=BITS + 200):
         return (1 + 2 * a) * gmpy2.exp(a * a) * gmpy2.erfc(a)
+
+
+def half_tanh(z):
+    """Return tanh(x / 2) / x, where z = x^2."""
+    x = gmpy2.sqrt(z)
+    return gmpy2.tanh(x / 2) / x if z > TINY else mpfr(0.5)
+
+
+def half_erf(z):
+    """Return tanh(artanh(erf(x)) / 2) / x, where z = x^2."""
+    x = gmpy2.sqrt(z)
+    if z < TINY:
+        return 1 / gmpy2.sqrt(gmpy2.const_pi())
+    erf = gmpy2.erf(x)
+    return erf / (1 + gmpy2.sqrt((1 + erf) * gmpy2.erfc(x))) / x
+
+
+def weight_of(half, emphasis):
+    """Return how much of a relative error of s = x * half(z) is one of 2 s / (1 + s^2).
+
+    Near 0 it weighs more by the emphasis, since there all rounding errors are added.
+    """
+
+    def weight(z):
+        square = z * half(z) ** 2
+        return (1 - square) / (1 + square) * (1 + emphasis / (1 + z))
+
+    return weight
 
 
 TINY = mpfr(2) ** -200  # what a zero among the points is, after rounding
@@ -81,15 +176,6 @@ POLYNOMIALS = [
         "-" + HALF_LOG2,
         HALF_LOG2,
         5,
-        0,
-    ),
-    (
-        "Tanh",
-        "(tanh(x) / x - 1) / z, of z = x^2",
-        of_root(lambda x: (gmpy2.tanh(x) / x - 1) / (x * x)),
-        0,
-        "0.49",
-        6,
         0,
     ),
     (
@@ -155,8 +241,7 @@ POLYNOMIALS = [
         5,
         13,
     ),
-    ("Erf", "erf(x) / x - 1, of z = x^2", of_root(lambda x: gmpy2.erf(x) / x - 1), 0, 1, 7, 15),
-    ("LogErfc", "log(erfc(a))", lambda a: gmpy2.log(gmpy2.erfc(a)), "0.98", 4, 9, 0),
+    ("Erf", "erf(x) / x - 1, of z = x^2", of_root(lambda x: gmpy2.erf(x) / x - 1), 0, 1, 0, 15),
     (
         "Erfc",
         "(1 + 2 a) exp(a^2) erfc(a), of t = (a - 4) / (a + 4)",
@@ -167,6 +252,13 @@ POLYNOMIALS = [
         25,
     ),
     ("InverseCubeRoot", "m^(-1/3)", lambda m: 1 / gmpy2.root(m, 3), "0.35", "2.83", 5, 5),
+]
+
+# Name, what the comment says, function, emphasis, limit, coefficients of P and Q, and a factor of
+# all. Of so many factors, these gave the smallest errors after rounding to float.
+QUOTIENTS = [
+    ("Tanh", "tanh(x / 2) / x", half_tanh, "0.5", "9.1", (3, 4), "1.84713"),
+    ("SaturatingErf", "tanh(artanh(erf(x)) / 2) / x", half_erf, 1, "3.95", (4, 5), "1.74278"),
 ]
 
 LOG2, LOG10, PI = gmpy2.const_log2(), gmpy2.log(mpfr(10)), gmpy2.const_pi()
@@ -206,6 +298,21 @@ def listed(numbers):
     return ", ".join(float(each).hex() for each in numbers)
 
 
+def quotient_lines():
+    """Yield the lines of quotients."""
+    for name, meaning, half, emphasis, limit, counts, factor in QUOTIENTS:
+        weight = weight_of(half, mpfr(emphasis))
+        both = quotient(half, weight, mpfr(limit) ** 2, counts)
+        names = [f"kDividendOf{name}", f"kDivisorOf{name}"]
+        yield ""
+        for each, coefficients in zip(names, both, strict=True):
+            numbers = listed(rounded(mpfr(factor) * c, 24) for c in coefficients)
+            yield f"inline constexpr double {each}[] = {{{numbers}}};"
+        yield f"// {meaning}, of z = x^2"
+        limits = listed([rounded(mpfr(limit), 24)])
+        yield f"inline constexpr Saturating k{name} = {{{', '.join(names)}, {limits}}};"
+
+
 def lines():
     """Yield the lines of the header."""
     yield "// Polynomials and constants: scripts/math_coefficients.py writes this file."
@@ -214,6 +321,7 @@ def lines():
     yield "#include <array>"
     yield ""
     yield '#include "codegen/llvm/plugin/math/real.h"'
+    yield '#include "codegen/llvm/plugin/math/saturating.h"'
     yield ""
     yield "namespace texloom::codegen::native::math {"
     for name, meaning, function, low, highs, *counts in POLYNOMIALS:
@@ -231,9 +339,10 @@ def lines():
                 yield f"inline constexpr double {names[-1]}[] = {{{numbers}}};"
         yield f"// {meaning}"
         yield f"inline constexpr Polynomial k{name} = {{{', '.join(names)}}};"
+    yield from quotient_lines()
     yield ""
-    for name, value, single, double in CONSTANTS:
-        numbers = listed([*parts(value, single, 24), *parts(value, double, 53)])
+    for name, number, single, double in CONSTANTS:
+        numbers = listed([*parts(number, single, 24), *parts(number, double, 53)])
         yield f"inline constexpr Constant k{name} = {{{numbers}}};"
     yield f"inline constexpr double kTwoOverPi = {listed(parts(2 / PI, 53))};"
     for bits, count in ((22, 2), (32, 3)):

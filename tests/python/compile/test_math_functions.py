@@ -147,12 +147,24 @@ def test_results_do_not_depend_on_lanes(name, dtype, target):
     assert len(set(results)) == 1
 
 
-@pytest.mark.parametrize("name", ["exp", "tanh", "erf"])
-def test_an_instruction_for_powers_of_2_has_the_bits_of_two_products(name):
+@pytest.mark.parametrize("target", [NATIVE, WITHOUT_FMA])
+@pytest.mark.parametrize(("name", "limit"), [("tanh", 9.1), ("erf", 3.95)])
+def test_float32_functions_that_saturate(name, limit, target):
+    """From the limit on, the result is exactly -1 or 1, and it is never outside of them."""
+    first, last = (int(np.float32(limit * factor).view("uint32")) for factor in (0.5, 1.0))
+    below = np.arange(first, last, 97, "uint32").view("float32")
+    beyond = np.array([limit, limit + 1e-5, 10, 1e30, np.finfo("float32").max, np.inf], "float32")
+    x = np.concatenate([below, beyond, -below, -beyond]).reshape(1, -1)
+    result = np.asarray(kernel(name, "float32", x.shape, target)(x)).ravel()
+    assert (np.abs(result) <= 1).all() and np.abs(result[: len(below)]).min() > 0.9
+    assert (result[len(below) : len(below) + 6] == 1).all() and (result[-6:] == -1).all()
+
+
+def test_an_instruction_for_powers_of_2_has_the_bits_of_two_products():
     """AVX-512 has it, for whole vectors and for the elements that are left over."""
-    arguments = [a.reshape(12, 61) for a in points(name, "float32", 732)]
+    arguments = [a.reshape(12, 61) for a in points("exp", "float32", 732)]
     both = [
-        np.asarray(kernel(name, "float32", (12, 61), target)(*arguments)).tobytes()
+        np.asarray(kernel("exp", "float32", (12, 61), target)(*arguments)).tobytes()
         for target in (NATIVE, NATIVE + " -mattr=-avx512f")
     ]
     assert both[0] == both[1]

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "codegen/llvm/plugin/math/real.h"
+#include "codegen/llvm/plugin/math/saturating.h"
 
 namespace texloom::codegen::native::math {
 
@@ -22,12 +23,6 @@ inline constexpr double kCoarseShortExp[] = {0x1.0000000000000p-1, 0x1.5554dd029
                                              0x1.6d10fec522244p-10};
 // (exp(r) - 1 - r) / r^2, for formulas in float
 inline constexpr Polynomial kShortExp = {kCoarseShortExp, {}};
-
-inline constexpr double kCoarseTanh[] = {-0x1.555554f45dbd1p-2, 0x1.1110a171fe955p-3,
-                                         -0x1.b9f1836815294p-5, 0x1.635bf6406558fp-6,
-                                         -0x1.09dd07a8306e5p-7, 0x1.0e16fb57e544cp-9};
-// (tanh(x) / x - 1) / z, of z = x^2
-inline constexpr Polynomial kTanh = {kCoarseTanh, {}};
 
 inline constexpr double kCoarseLogOfF[] = {
     0x1.555553e3660dap-2,  -0x1.fffffbeac287ap-3, 0x1.999d5a430bf46p-3,
@@ -87,23 +82,13 @@ inline constexpr double kFineAtan[] = {
 // atan(x) / x - 1, divided by z = x^2
 inline constexpr Polynomial kAtan = {kCoarseAtan, kFineAtan};
 
-inline constexpr double kCoarseErf[] = {
-    0x1.06eba7f673903p-3, -0x1.81273e7a02443p-2,  0x1.ce2d10ed44e09p-4, -0x1.b7faba961c85ap-6,
-    0x1.541270c79ca2cp-8, -0x1.a45087f1a200ap-11, 0x1.4a5690869d13fp-14};
 inline constexpr double kFineErf[] = {
     0x1.06eba8214db69p-3,  -0x1.812746b0379e7p-2,  0x1.ce2f21a042be2p-4,  -0x1.b82ce31288b47p-6,
     0x1.565bcd0e6a2eep-8,  -0x1.c02db40035f1ep-11, 0x1.f9a326f7ac5b1p-14, -0x1.f4d25bf9af03ap-17,
     0x1.b9e6c38e5cf3dp-20, -0x1.5f73c3bf14b91p-23, 0x1.fcbb312b48443p-27, -0x1.517ce02f1265fp-30,
     0x1.9a0fcb5e22c5bp-34, -0x1.b40e7abf9f000p-38, 0x1.3c01fd3a74542p-42};
 // erf(x) / x - 1, of z = x^2
-inline constexpr Polynomial kErf = {kCoarseErf, kFineErf};
-
-inline constexpr double kCoarseLogErfc[] = {
-    0x1.511638b7f5866p-12, -0x1.21575b36becbfp+0,  -0x1.437d58ed9bb19p-1,
-    -0x1.c2edf05b757e1p-4, 0x1.b0fb0e2ecdf14p-6,   -0x1.38105bccf5813p-8,
-    0x1.392379a8c68cep-11, -0x1.82d2ba83e8d0cp-15, 0x1.b837aeafeecfcp-20};
-// log(erfc(a))
-inline constexpr Polynomial kLogErfc = {kCoarseLogErfc, {}};
+inline constexpr Polynomial kErf = {{}, kFineErf};
 
 inline constexpr double kCoarseErfc[] = {
     0x1.3ba5916ed1001p+0,  -0x1.1df1af88059f9p-3, 0x1.f7f5b5f12e7b7p-7,   0x1.16edf0f579a2fp-4,
@@ -125,6 +110,22 @@ inline constexpr double kCoarseInverseCubeRoot[] = {0x1.dae17de75642dp+0, -0x1.9
                                                     0x1.578a8193af4b3p-5};
 // m^(-1/3)
 inline constexpr Polynomial kInverseCubeRoot = {kCoarseInverseCubeRoot, kCoarseInverseCubeRoot};
+
+inline constexpr double kDividendOfTanh[] = {0x1.d8dd820000000p-1, 0x1.c2a5380000000p-6,
+                                             0x1.bb36ba0000000p-14};
+inline constexpr double kDivisorOfTanh[] = {0x1.d8dd820000000p+0, 0x1.abe79e0000000p-3,
+                                            0x1.244f180000000p-9, 0x1.317e9a0000000p-19};
+// tanh(x / 2) / x, of z = x^2
+inline constexpr Saturating kTanh = {kDividendOfTanh, kDivisorOfTanh, 0x1.2333340000000p+3};
+
+inline constexpr double kDividendOfSaturatingErf[] = {0x1.f76da20000000p-1, 0x1.e7b2780000000p-3,
+                                                      0x1.b0607c0000000p-6, 0x1.fca1040000000p-10};
+inline constexpr double kDivisorOfSaturatingErf[] = {0x1.be26d40000000p+0, 0x1.cb05ba0000000p-2,
+                                                     0x1.4afcf40000000p-4, 0x1.3476040000000p-7,
+                                                     0x1.3a9d4c0000000p-13};
+// tanh(artanh(erf(x)) / 2) / x, of z = x^2
+inline constexpr Saturating kSaturatingErf = {kDividendOfSaturatingErf, kDivisorOfSaturatingErf,
+                                              0x1.f9999a0000000p+1};
 
 inline constexpr Constant kLog2 = {0x1.62e4300000000p-1, -0x1.05c6100000000p-29,
                                    0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};

@@ -1,6 +1,7 @@
 #include "codegen/llvm/plugin/math/coefficients.h"
 #include "codegen/llvm/plugin/math/definitions.h"
 #include "codegen/llvm/plugin/math/exponentials.h"
+#include "codegen/llvm/plugin/math/saturating.h"
 
 namespace texloom::codegen::native::math {
 
@@ -17,21 +18,15 @@ Real tail(Real a) {
   return scaled(multiply_add(factor, e.high + e.low, factor), e.k);
 }
 
-// erfc(a) for numbers above 0.98, where an error of 2^-27 is small enough.
-Real coarse_tail(Real a) {
-  const ShortExponential e = short_exponential(evaluate(kLogErfc, at_most(a, 4)));
-  return e.mantissa * power_of_2(e.k.bits);
-}
-
 // erf(a) for numbers from 0 to 1.
 Real center(Real a) { return multiply_add(a, evaluate(kErf, a * a), a); }
 
 }  // namespace
 
 Real erf(Real x) {
+  if (!x.in->is_double()) return saturating(kSaturatingErf, x);
   const Real a = abs(x);
-  const Real far = 1.0 - (x.in->is_coarse() ? coarse_tail(a) : tail(a));
-  return with_sign(select(a < 1.0, center(at_most(a, 1)), far), x);
+  return with_sign(select(a < 1.0, center(at_most(a, 1)), 1.0 - tail(a)), x);
 }
 
 Real erfc(Real x) {

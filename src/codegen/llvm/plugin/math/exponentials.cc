@@ -2,6 +2,7 @@
 
 #include "codegen/llvm/plugin/math/coefficients.h"
 #include "codegen/llvm/plugin/math/definitions.h"
+#include "codegen/llvm/plugin/math/saturating.h"
 
 namespace texloom::codegen::native::math {
 
@@ -29,6 +30,17 @@ Difference minus_1(Real x) {
   return {e.k, one, sum.high, sum.low + (e.low + ((1.0 - rest) - one))};
 }
 
+// exp(x) for magnitudes below 105, in float: 2^k times a mantissa from 0.7 to 1.42, whose error is
+// below 2^-24, which is enough for float32 without a low part.
+Real short_exponential(Real x) {
+  const Arithmetic& in = *x.in;
+  const Integer k = nearest(x, kLog2OfE.high(in));
+  const Real r =
+      multiply_add(k.value, -kLog2Split.low(in), multiply_add(k.value, -kLog2Split.high(in), x));
+  const Real slope = multiply_add(evaluate(kShortExp, r), r, 1);
+  return scaled(multiply_add(slope, r, 1), k);
+}
+
 }  // namespace
 
 Exponential exponential(Real high, Real low) {
@@ -47,15 +59,6 @@ Exponential exponential_of_2(Real high, Real low) {
       k, r.high, multiply_add(low, kLog2.high(in), multiply_add(fraction, kLog2.low(in), r.low)));
 }
 
-ShortExponential short_exponential(Real x) {
-  const Arithmetic& in = *x.in;
-  const Integer k = nearest(x, kLog2OfE.high(in));
-  const Real r =
-      multiply_add(k.value, -kLog2Split.low(in), multiply_add(k.value, -kLog2Split.high(in), x));
-  const Real slope = multiply_add(evaluate(kShortExp, r), r, 1);
-  return {k, multiply_add(slope, r, 1)};
-}
-
 Real value_of(const Exponential& e, double shift) {
   const Real k = shift == 0 ? e.k : e.k + shift;
   return scaled(1.0 + (e.high + e.low), k);
@@ -64,10 +67,7 @@ Real value_of(const Exponential& e, double shift) {
 Real exp(Real x) {
   const Arithmetic& in = *x.in;
   const Real y = at_least(at_most(x, in.by_type(89.0, 710.0)), in.by_type(-104.0, -746.0));
-  if (!in.is_double()) {
-    const ShortExponential e = short_exponential(y);
-    return scaled(e.mantissa, e.k);
-  }
+  if (!in.is_double()) return short_exponential(y);
   return value_of(exponential(y, number(in, 0)));
 }
 
@@ -113,19 +113,9 @@ Real cosh(Real x) {
   return half + 0.25 / half;
 }
 
-// x + x^3 S(x^2) near 0, otherwise 1 - 2 / (exp(2 a) + 1), where a = |x|: in float.
-Real single_tanh(Real x) {
-  const Real a = at_most(abs(x), 9.1);
-  const Real square = a * a;
-  const Real near = multiply_add(a * square, evaluate(kTanh, square), a);
-  const ShortExponential e = short_exponential(a + a);
-  const Real far = 1.0 - 2.0 / multiply_add(e.mantissa, power_of_2(e.k.bits), 1);
-  return with_sign(select(a < 0.7, near, far), x);
-}
-
-// e / (e + 2), where e = exp(2 a) - 1; the quotient is improved by what it lacks.
+// In double: e / (e + 2), where e = exp(2 a) - 1; the quotient is improved by what it lacks.
 Real tanh(Real x) {
-  if (!x.in->is_double()) return single_tanh(x);
+  if (!x.in->is_double()) return saturating(kTanh, x);
   const Real a = at_most(abs(x), 20);
   const Difference difference = minus_1(a + a);
   const Pair e = exact_sum_ordered(difference.high, difference.low);

@@ -17,14 +17,4 @@ Exponential exponential_of_2(Real high, Real low);
 // The number times 2^shift.
 Real value_of(const Exponential& e, double shift = 0);
 
-// A positive number 2^k * mantissa in float, where the mantissa is from 0.7 to 1.42 and its error
-// is below 2^-24: enough for float32, without the low part.
-struct ShortExponential {
-  Integer k;
-  Real mantissa;
-};
-
-// exp(x), where |x| is below 105, in float.
-ShortExponential short_exponential(Real x);
-
 }  // namespace texloom::codegen::native::math

@@ -146,11 +146,14 @@ Real scaled(Real a, Integer k) {
   return a * power_of_2(half) * power_of_2(k.bits - half);
 }
 
-Real evaluate(const Polynomial& polynomial, Real x) {
-  const std::span<const double> all = x.in->is_coarse() ? polynomial.coarse : polynomial.fine;
+Real evaluate(std::span<const double> all, Real x) {
   Real sum = number(*x.in, all.back());
   for (size_t i = all.size() - 1; i-- > 0;) sum = multiply_add(sum, x, all[i]);
   return sum;
+}
+
+Real evaluate(const Polynomial& polynomial, Real x) {
+  return evaluate(x.in->is_coarse() ? polynomial.coarse : polynomial.fine, x);
 }
 
 }  // namespace texloom::codegen::native::math

@@ -169,6 +169,8 @@ struct Polynomial {
   std::span<const double> fine;
 };
 Real evaluate(const Polynomial& polynomial, Real x);
+// The same of coefficients alone.
+Real evaluate(std::span<const double> coefficients, Real x);
 
 // A constant as a sum of two numbers, for formulas in float and in double.
 struct Constant {
