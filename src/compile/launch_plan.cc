@@ -140,13 +140,20 @@ class PlanMaker {
     const codegen::CompiledCode& code = *kernel.code;
     const auto next = static_cast<uint32_t>(plan_.modules.size());
     const auto [known, added] = modules_.emplace(&code, next);
-    if (added) plan_.modules.push_back({{{code.format, code.bytes, code.options}}});
+    if (added) plan_.modules.push_back({{{code.format, code.bytes, code.options}}, math_mode()});
     runtime::KernelSpec spec{.module = known->second, .entry = {}};
     spec.entry.name = kernel.name;
     for (const KernelParam& p : kernel.params) spec.entry.params.push_back(kernel_param(p));
     std::transform(kernel.block.begin(), kernel.block.end(), spec.entry.workgroup_size.begin(),
                    [](int64_t n) { return static_cast<uint32_t>(n); });
     plan_.kernels.push_back(std::move(spec));
+  }
+
+  // What the device's compiler may do. Native code is made already.
+  hal::MathMode math_mode() const {
+    const Target& target = module_.target;
+    return target.math.fast && target.kind != TargetKind::Llvm ? hal::MathMode::Fast
+                                                               : hal::MathMode::Strict;
   }
 
   std::vector<runtime::Step> steps_of(const Stmt& s) {

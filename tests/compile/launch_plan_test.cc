@@ -70,5 +70,18 @@ TEST(LaunchPlan, TemporariesBeginWhereTheyAreUsed) {
   EXPECT_TRUE(runtime::validate(plan).ok());
 }
 
+// A driver gives it to the device's compiler. Native code is made already.
+TEST(LaunchPlan, ModulesHaveTheMathModeOfTheTarget) {
+  const ir::Program program = ir::parse_program(kPlannedChain, "chain.tl", {});
+  const auto math_of = [&](const char* target) {
+    const runtime::LaunchPlan plan =
+        make_launch_plan(generate(program, ir::parse_target(target, {})));
+    return plan.modules.front().math;
+  };
+  EXPECT_EQ(math_of("opencl"), hal::MathMode::Strict);
+  EXPECT_EQ(math_of("opencl -fast_math=1"), hal::MathMode::Fast);
+  EXPECT_EQ(math_of("metal -fast_math=1"), hal::MathMode::Fast);
+}
+
 }  // namespace
 }  // namespace texloom::compile

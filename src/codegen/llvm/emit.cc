@@ -171,7 +171,7 @@ std::vector<CompiledCode> emit(const ir::Program& program, const ir::Target& tar
   const std::string text = ir::to_string(kernels, {.locations = true});
   const texloom_llvm_machine machine = machine_of(target);
   texloom_llvm_result result = {};
-  plugin().compile(text.data(), text.size(), &machine, &result);
+  plugin().compile(text.data(), text.size(), &machine, target.math.fast ? 1 : 0, &result);
   Made made = taken(result, Code::UnknownTarget, cannot_compile(target));
   code.bytes = std::move(made.object);
   code.text = std::move(made.listing);

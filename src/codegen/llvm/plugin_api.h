@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* The version of this interface: the result of texloom_llvm_version(). */
-#define TEXLOOM_LLVM_VERSION 6
+#define TEXLOOM_LLVM_VERSION 7
 
 /* What a function made. texloom_llvm_free() frees the texts. Without an object, a listing and an
  * error, there was no memory. */
@@ -46,9 +46,11 @@ typedef enum texloom_llvm_linked {
 int texloom_llvm_version(void);
 /* Compiles the kernels of a program at stage Legalized, given in its text form, to an object file
  * with a function for each kernel, by its name. Functions of one name are taken to be equal. Its
- * note (support/processor/native_code.h) says what the code needs. Thread safe. */
+ * note (support/processor/native_code.h) says what the code needs. If `fast_math` is not 0, kernels
+ * are computed as with real numbers, but for infinities and NaN. Thread safe. */
 void texloom_llvm_compile(const char* program, size_t program_bytes,
-                          const texloom_llvm_machine* machine, texloom_llvm_result* result);
+                          const texloom_llvm_machine* machine, int fast_math,
+                          texloom_llvm_result* result);
 /* Gives the machine's architecture and features as a listing: "x86_64 avx2 fma". Three lines
  * follow, the triple, the processor and the features that "" and "native" stand for here. Thread
  * safe. */

@@ -180,8 +180,10 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
   std::string preamble() override {
     std::string text = "#include <metal_stdlib>\n\nusing namespace metal;\n\n";
     // Repeats the executable's math mode, in versions of the language with a pragma for it.
-    if (target_.language >= ir::LanguageVersion{3, 2}) text += "#pragma METAL fp math_mode(safe)\n";
-    text += "#pragma clang fp contract(off)\n\n";
+    const bool is_safe = !target_.math.fast;
+    if (is_safe && target_.language >= ir::LanguageVersion{3, 2})
+      text += "#pragma METAL fp math_mode(safe)\n";
+    if (is_safe) text += "#pragma clang fp contract(off)\n\n";
     if (exprs.uses_sampler) text += kSampler;
     return text;
   }

@@ -198,14 +198,16 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
  public:
   OpenCLKernelPrinter(const ir::Kernel& kernel, const std::vector<ir::Foreign>& foreign,
                       const ir::Target& target)
-      : KernelParts(kernel, target), KernelPrinter(exprs, kernel, foreign) {}
+      : KernelParts(kernel, target),
+        KernelPrinter(exprs, kernel, foreign),
+        is_fast_(target.math.fast) {}
 
  private:
   std::string preamble() override {
-    std::string text = "#pragma OPENCL FP_CONTRACT OFF\n";
+    std::string text = is_fast_ ? "" : "#pragma OPENCL FP_CONTRACT OFF\n";
     if (exprs.uses_float16) text += "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n";
     if (exprs.uses_float64) text += "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n";
-    text += "\n";
+    if (!text.empty()) text += "\n";
     if (exprs.uses_sampler) text += kSampler;
     return text;
   }
@@ -270,6 +272,8 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
   std::string shuffle(const ir::Shuffle&) override {
     TL_UNREACHABLE("OpenCL C 1.2 has no shuffles");
   }
+
+  const bool is_fast_;
 };
 
 }  // namespace

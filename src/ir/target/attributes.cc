@@ -120,6 +120,7 @@ constexpr std::array kAttributes = {
     Attribute{"vector_trigonometry",
               Flag{[](Target& t) -> bool& { return t.quirks.vector_trigonometry; }}, kOpenCl},
     Attribute{"contract", Flag{[](Target& t) -> bool& { return t.math.contract; }}},
+    Attribute{"fast_math", Flag{[](Target& t) -> bool& { return t.math.fast; }}},
     Attribute{"checked", Flag{[](Target& t) -> bool& { return t.checked; }}},
 };
 

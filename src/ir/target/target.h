@@ -124,6 +124,9 @@ struct Machine {
 // How floating-point arithmetic may be changed.
 struct MathMode {
   bool contract = true;  // a * b + c becomes fma(a, b, c), by lower/kernels/contract_fma.h alone
+  // The compiler of the device may transform formulas as ones of real numbers. Then nothing is said
+  // of bits, and the error bounds of functions do not hold.
+  bool fast = false;
   bool operator==(const MathMode&) const = default;
 };
 

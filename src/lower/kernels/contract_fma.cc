@@ -38,7 +38,10 @@ Expr contracted(const Binary& n, const Expr& self) {
 void contract_fma(Lowering& lowering) {
   const ir::Target& target = lowering.target;
   if (!target.math.contract) return;
-  if (target.kind == ir::TargetKind::Llvm && !ir::has_fused_products(target.machine)) return;
+  // In fast math LLVM contracts, after it has vectorized sums: it vectorizes no chain of fma.
+  if (target.kind == ir::TargetKind::Llvm &&
+      (target.math.fast || !ir::has_fused_products(target.machine)))
+    return;
   for (ir::Kernel& kernel : lowering.program.kernels) kernel.body = contract_products(kernel.body);
 }
 

@@ -6,7 +6,8 @@
 namespace texloom::lower {
 
 // Purpose: turns the sum or difference of a product and another value into one fma, if the target's
-//   math mode allows contraction and its processor has an instruction for that.
+//   math mode allows contraction and its processor has an instruction for that. In fast math the
+//   compiler of native code contracts instead.
 //   Rounding is explicit in the IR, so that one pass decides on contraction, and printers forbid it
 //   to the device's compiler. In a sum of two products the right one is contracted. float16 is not
 //   contracted: without half arithmetic it is computed in float32, and an fma rounded to float32

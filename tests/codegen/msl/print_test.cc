@@ -297,6 +297,9 @@ TEST(MslPrint, MathMode) {
   EXPECT_NE(msl_source(body, "metal -msl=3.2").find("#pragma METAL fp math_mode(safe)\n"),
             std::string::npos);
   EXPECT_EQ(msl_source(body, "metal -msl=3.1").find("math_mode"), std::string::npos);
+  const std::string fast = msl_source(body, "metal -msl=3.2 -fast_math=1");
+  EXPECT_EQ(fast.find("math_mode"), std::string::npos);
+  EXPECT_EQ(fast.find("contract(off)"), std::string::npos);
 }
 
 TEST(MslPrint, ReservedWords) {

@@ -124,7 +124,7 @@ TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
   EXPECT_EQ(parse("metal -float64=0"), parse("metal"));
   EXPECT_TRUE(parse("metal -argument_buffers=1").features.argument_buffers);
-  EXPECT_EQ(attributes(parse("metal")).size(), 18U);
+  EXPECT_EQ(attributes(parse("metal")).size(), 19U);
   EXPECT_EQ(attributes(parse("metal"))[0],
             std::pair(std::string_view("msl"), AttributeValue("2.3")));
 }
@@ -162,12 +162,16 @@ TEST(Target, Attributes) {
   EXPECT_EQ(parse("opencl -max_image_writes=4").gpu().max_image_writes, 4);
   EXPECT_FALSE(parse("opencl -contract=0").math.contract);
   EXPECT_TRUE(parse("opencl -contract=0 -contract=1").math.contract);
+  EXPECT_FALSE(parse("opencl").math.fast);
+  EXPECT_TRUE(parse("metal -fast_math=1").math.fast);
+  EXPECT_EQ(to_string(parse("llvm -fast_math=1")), "llvm -fast_math=1");
+  EXPECT_EQ(to_string(parse("llvm -fast_math=0")), "llvm");
   EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").gpu().max_threads, 2);
 }
 
 TEST(Target, AttributesByName) {
   const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
-  EXPECT_EQ(values.size(), 16U);
+  EXPECT_EQ(values.size(), 17U);
   const auto named = [](std::string_view name, AttributeValue value) {
     return std::pair(name, std::move(value));
   };
@@ -274,8 +278,8 @@ TEST(Target, EveryTargetComesBackFromItsText) {
                            &t.gpu().max_image_reads, &t.gpu().max_image_writes}) {
       if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
     }
-    for (bool* flag :
-         {&t.features.images, &t.quirks.conditional_barriers, &t.math.contract, &t.checked})
+    for (bool* flag : {&t.features.images, &t.quirks.conditional_barriers, &t.math.contract,
+                       &t.math.fast, &t.checked})
       *flag = from(0, 1) == 0;
     if (t.kind == TargetKind::OpenCL) {
       for (bool* flag : {&t.features.float64, &t.quirks.vector_trigonometry})
@@ -341,6 +345,8 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
       {"opencl -max_num_threadsX=4", "unknown target attribute '-max_num_threadsX=4'", kAttributes},
       {"opencl -contract=2", "the target attribute 'contract' is 0 or 1, not '2'", flag},
       {"opencl -contract", "the target attribute 'contract' is 0 or 1, not ''", flag},
+      {"llvm -fast_math=2", "the target attribute 'fast_math' is 0 or 1, not '2'",
+       "write -fast_math=1 or -fast_math=0"},
       {"opencl -contract=-1", "the target attribute 'contract' is 0 or 1, not '-1'", flag},
   };
   for (const auto& [text, message, help] : rows) {

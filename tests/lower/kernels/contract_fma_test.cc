@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/target/target.h"
 #include "tests/ir/accesses.h"
 
 namespace texloom::lower {
@@ -57,6 +58,22 @@ TEST(ContractFma, ObeysTheMathMode) {
   lowering.target.math.contract = true;
   contract_fma(lowering);
   EXPECT_EQ(to_string(lowering.program.kernels[0].body), "y[0] = fma(a, a, a)\n");
+}
+
+// LLVM vectorizes no chain of fma, and contracts by itself.
+TEST(ContractFma, LeavesFastMathOfNativeCodeToLlvm) {
+  const Expr a = ir::make_var("a", ir::kFloat32);
+  const ir::Buffer y = ir::global("y", ir::kFloat32, 1);
+  const auto contracted = [&](const char* target) {
+    Lowering lowering;
+    lowering.program.kernels.emplace_back().body = ir::put(y, ir::make_int(0), a * a + a);
+    lowering.target = ir::parse_target(target, {});
+    contract_fma(lowering);
+    return to_string(lowering.program.kernels[0].body);
+  };
+  EXPECT_EQ(contracted("haswell -fast_math=1"), "y[0] = a * a + a\n");
+  EXPECT_EQ(contracted("haswell"), "y[0] = fma(a, a, a)\n");
+  EXPECT_EQ(contracted("opencl -fast_math=1"), "y[0] = fma(a, a, a)\n");
 }
 
 }  // namespace

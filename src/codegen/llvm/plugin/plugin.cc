@@ -1,7 +1,10 @@
 // The plug-in's functions (codegen/llvm/plugin_api.h).
 
+#include <llvm/IR/FMF.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/Support/raw_ostream.h>
@@ -39,7 +42,22 @@ void give(const std::string& text, char*& bytes, size_t& count) {
   count = text.size();
 }
 
-void compile(std::string_view text, const texloom_llvm_machine& machine,
+// Allows LLVM to compute what the kernels' instructions say as with real numbers. Infinities and
+// NaN stay what they are: masks of attention are infinite.
+void relax(llvm::Module& module) {
+  llvm::FastMathFlags flags;
+  flags.setAllowReassoc();
+  flags.setAllowContract();
+  flags.setAllowReciprocal();
+  flags.setNoSignedZeros();
+  for (llvm::Function& function : module) {
+    for (llvm::Instruction& each : llvm::instructions(function)) {
+      if (llvm::isa<llvm::FPMathOperator>(each)) each.setFastMathFlags(flags);
+    }
+  }
+}
+
+void compile(std::string_view text, const texloom_llvm_machine& machine, bool fast_math,
              texloom_llvm_result& result) {
   const ir::Program program = ir::parse_program(text, "kernels.tl", {.check_accesses = false});
   const std::unique_ptr<llvm::TargetMachine> target = make_machine(machine);
@@ -50,6 +68,7 @@ void compile(std::string_view text, const texloom_llvm_machine& machine,
   DebugLines lines(module);
   const DotUnit dots = DotUnit::of(*target);
   for (const ir::Kernel& kernel : program.kernels) emit_kernel(module, kernel, dots, lines);
+  if (fast_math) relax(module);  // not the math functions, whose formulas need each rounding
   math::define_functions(module, *target);
   lines.finish();
   link_microkernels(module);
@@ -125,10 +144,10 @@ __attribute__((visibility("default"))) int texloom_llvm_version(void) {
 }
 
 __attribute__((visibility("default"))) void texloom_llvm_compile(
-    const char* program, size_t program_bytes, const texloom_llvm_machine* machine,
+    const char* program, size_t program_bytes, const texloom_llvm_machine* machine, int fast_math,
     texloom_llvm_result* result) {
   using namespace texloom::codegen::native;
-  run([&] { compile({program, program_bytes}, *machine, *result); }, *result);
+  run([&] { compile({program, program_bytes}, *machine, fast_math != 0, *result); }, *result);
 }
 
 __attribute__((visibility("default"))) void texloom_llvm_describe(

@@ -1,4 +1,5 @@
 // Tests executables of OpenCL C: building them and checking entry points against compiled kernels.
+#include "runtime/drivers/opencl/kernels/program.h"
 #include "tests/runtime/opencl_fixture.h"
 
 namespace texloom::hal::opencl {
@@ -250,6 +251,13 @@ TEST_F(ExecutableTest, OptionsThatRelaxArithmeticNeedTheMathMode) {
   EXPECT_THAT(status({"-cl-unsafe-math-optimizations"}, MathMode::Contract),
               fails_with(StatusCode::InvalidArgument, "-cl-unsafe-math-optimizations"));
   TL_ASSERT_OK(status({"-DA=-cl-mad-enable"}, MathMode::Strict));
+}
+
+TEST_F(ExecutableTest, SourceIsBuiltWithTheOptionsOfTheMathMode) {
+  const KernelCode code{.format = KernelFormat::OpenClC};
+  const auto options = [&](MathMode math) { return build_options(code, math).value(); };
+  EXPECT_EQ(options(MathMode::Strict).find("math"), std::string::npos);
+  EXPECT_NE(options(MathMode::Fast).find("-cl-fast-relaxed-math"), std::string::npos);
 }
 
 }  // namespace
