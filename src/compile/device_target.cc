@@ -16,7 +16,7 @@ void set(int64_t& limit, uint64_t stated) {
   if (stated > 0) limit = static_cast<int64_t>(std::min(stated, kMax));
 }
 
-void set_limits(ir::GpuLimits& limits, const hal::DeviceLimits& stated) {
+void set_limits(ir::KernelLimits& limits, const hal::DeviceLimits& stated) {
   set(limits.max_threads, stated.max_workgroup_size);
   set(limits.max_threads_z, stated.max_workitem_sizes[2]);
   set(limits.max_image_size, std::min(stated.max_image_width, stated.max_image_height));
@@ -44,7 +44,7 @@ ir::Target target_of(const hal::DeviceInfo& info) {
   const auto device_class =
       info.type == hal::DeviceType::Cpu ? ir::DeviceClass::Cpu : ir::DeviceClass::Gpu;
   ir::Target target = preset_of(info, device_class);
-  set_limits(target.gpu(), info.limits);
+  set_limits(target.limits, info.limits);
   target.features = {.images = info.features.images,
                      .float64 = info.features.float64,
                      .float16_arithmetic = info.features.float16_arithmetic,

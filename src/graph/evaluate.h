@@ -17,8 +17,8 @@ using Elements = std::shared_ptr<const std::vector<std::byte>>;
 
 // The outputs of a computation for these inputs, in the arithmetic of the interpreter
 // (ir/interpret/value.h): operations are executed as they are written, without a schedule. Computes
-// are run in batches of elements, with the same bits (ir/interpret/batches/batches.h); what has no batches,
-// such as a scan, is interpreted.
+// are run in batches of elements, with the same bits (ir/interpret/batches/batches.h); what has no
+// batches, such as a scan, is interpreted.
 //
 // nullopt if the computation takes more than `max_steps` steps of the interpreter, has symbols,
 // calls foreign functions, or if an element of an output is undefined. `interruption` is called

@@ -73,9 +73,9 @@ TEST(DeviceTarget, UnstatedLimits) {
   info.limits.local_memory_bytes = UINT64_MAX;
   info.features = {};
   const ir::Target target = target_of(info);
-  EXPECT_EQ(target.gpu().max_image_size, 16384);
-  EXPECT_EQ(target.gpu().max_threads, 1024);
-  EXPECT_EQ(target.gpu().local_memory_bytes, INT64_MAX);
+  EXPECT_EQ(target.limits.max_image_size, 16384);
+  EXPECT_EQ(target.limits.max_threads, 1024);
+  EXPECT_EQ(target.limits.local_memory_bytes, INT64_MAX);
   EXPECT_FALSE(target.features.images);
   EXPECT_EQ(ir::parse_target(to_string(target), {}), target);
 }
@@ -120,14 +120,14 @@ TEST(DeviceTarget, MetalHasItsOwnKindOfTarget) {
   const ir::Target apple = target_of(info);
   EXPECT_EQ(apple.kind, ir::TargetKind::Metal);
   EXPECT_EQ(apple.device, "m1");
-  EXPECT_EQ(apple.simd_width(), 32);
-  EXPECT_EQ(apple.gpu().slots->textures, 96);
-  EXPECT_EQ(apple.gpu().slots->buffers, 31);
+  EXPECT_EQ(apple.limits.simd_width, 32);
+  EXPECT_EQ(apple.limits.slots->textures, 96);
+  EXPECT_EQ(apple.limits.slots->buffers, 31);
   EXPECT_TRUE(apple.features.argument_buffers);
   EXPECT_FALSE(apple.features.float64);
   info.vendor = info.name = "AMD";
   EXPECT_EQ(target_of(info).device, "mac-intel");
-  EXPECT_EQ(target_of(info).simd_width(), 1);
+  EXPECT_EQ(target_of(info).limits.simd_width, 1);
 }
 
 }  // namespace

@@ -118,10 +118,10 @@ void bind_targets(py::module_& m) {
       .def_property_readonly("attrs", target_attributes,
                              "The preset, limits and features, by their names in the text.")
       .def_property_readonly(
-          "max_threads", [](const Target& t) { return t.gpu().max_threads; },
+          "max_threads", [](const Target& t) { return t.limits.max_threads; },
           "The threads that a block may have.")
       .def_property_readonly(
-          "local_memory_bytes", [](const Target& t) { return t.gpu().local_memory_bytes; },
+          "local_memory_bytes", [](const Target& t) { return t.limits.local_memory_bytes; },
           "The bytes of ``shared`` memory that a block may have.")
       .def_property_readonly(
           "max_image_size", [](const Target& t) { return t.images().max_width; },

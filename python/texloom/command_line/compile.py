@@ -103,7 +103,7 @@ def _compile(options: argparse.Namespace) -> int:
     if twice:
         refuse("BadOption", f"--target gives {twice[0]!r} twice", "leave one of the two out")
     if options.metallib:
-        _refuse_other_than_metal(options)
+        _refuse_other_than_metal(options, parts)
         find_xcrun()
     model, *others = _models(options)
     if options.metallib:
@@ -130,9 +130,7 @@ def _facts(model: Model, files: Sequence[Path], seconds: float) -> dict[str, Any
     summary = model.summary or {}
     sizes = {"workspace_bytes": 0, "constant_bytes": 0, "launches": 0, "signatures": 0}
     facts = {
-        "package": str(files[0]),
-        "bytes": files[0].stat().st_size,
-        "files": [str(file) for file in files],
+        "files": {str(file): file.stat().st_size for file in files},
         "inputs": [model.signature.described(name, model.shapes) for name in model.inputs],
         "outputs": model.outputs,
         "seconds": round(seconds, 3),
@@ -196,7 +194,13 @@ def _output(options: argparse.Namespace, parts: Sequence[str]) -> Path:
     return output
 
 
-def _refuse_other_than_metal(options: argparse.Namespace) -> None:
+def _refuse_other_than_metal(options: argparse.Namespace, parts: Sequence[str]) -> None:
+    if "object" in parts:
+        refuse(
+            "BadOption",
+            "--metallib is for packages, but --emit asks for an object file",
+            "leave one of the two out",
+        )
     if len(options.targets) > 1:
         refuse(
             "BadOption",

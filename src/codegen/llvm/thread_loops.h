@@ -12,8 +12,7 @@ namespace texloom::codegen::native {
 //   * An array that the threads share becomes one array of the function. An array of a thread that
 //     is in use across a barrier becomes an array with a part for each thread.
 //   * A value that is used across a barrier is computed again where it is used, or stored in such
-//   an
-//     array if it reads memory.
+//     an array if it reads memory.
 // Requires: stage kernels, without shuffles.
 // Ensures: stage kernels; blocks of one thread, no thread axes, no barriers, no shared arrays.
 //   Definitions may occur several times.

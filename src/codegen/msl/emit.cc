@@ -12,7 +12,7 @@ namespace {
 std::vector<std::string> options(const ir::Kernel& kernel, const ir::Target& target) {
   std::vector<std::string> list = {"-std=metal" + to_string(target.language)};
   if (ir::relies_on_simd_width(kernel, target))
-    list.push_back("-simd-width=" + std::to_string(target.simd_width()));
+    list.push_back("-simd-width=" + std::to_string(target.limits.simd_width));
   return list;
 }
 

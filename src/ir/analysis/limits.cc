@@ -40,12 +40,7 @@ class LimitCheck {
   LimitCheck(const Kernel& kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
   std::vector<Excess> run() {
-    std::visit([&](const auto& limits) { check_all(limits); }, target_.limits);
-    return std::move(found_);
-  }
-
- private:
-  void check_all(const GpuLimits& limits) {
+    const KernelLimits& limits = target_.limits;
     const auto& [x, y, z] = kernel_.block;
     const int128 threads = int128{x} * y * z;
     check(Limit::BlockThreads, threads, limits.max_threads);
@@ -70,16 +65,10 @@ class LimitCheck {
     }
     check(Limit::ParameterBytes, int128{kParameterBytes} * kernel_.params.size(),
           limits.max_parameter_bytes);
+    return std::move(found_);
   }
 
-  // The arrays of all threads of a block are on the stack of the thread that runs the block.
-  void check_all(const CpuLimits& limits) {
-    const auto& [x, y, z] = kernel_.block;
-    const int128 threads = std::max<int128>(int128{x} * y * z, 1);
-    arrays(Limit::SharedBytes, limits.stack_bytes);
-    arrays(Limit::PrivateBytes, saturated(limits.stack_bytes / threads));
-  }
-
+ private:
   void check(Limit limit, int128 need, int64_t have, const Buffer& buffer = {}) {
     if (need > have) found_.push_back({limit, saturated(need), have, buffer});
   }
@@ -150,19 +139,19 @@ std::string_view to_string(Limit limit) {
 
 bool is_one_simd_group(const Kernel& kernel, const Target& target) {
   const auto& [x, y, z] = kernel.block;
-  const int64_t width = target.simd_width();
+  const int64_t width = target.limits.simd_width;
   return width > 1 && int128{x} * y * z <= width;
 }
 
 bool relies_on_simd_width(const Kernel& kernel, const Target& target) {
-  if (target.simd_width() <= 1) return false;
+  if (target.limits.simd_width <= 1) return false;
   if (contains<Shuffle>(kernel.body) || contains<ForeignCall>(kernel.body)) return true;
   return is_one_simd_group(kernel, target) && contains<Barrier>(kernel.body);
 }
 
 bool uses_argument_buffer(const Kernel& kernel, const Target& target) {
   if (!target.features.argument_buffers) return false;
-  const ArgumentSlots need = slots_of(kernel), have = target.gpu().slots.value_or(ArgumentSlots{});
+  const ArgumentSlots need = slots_of(kernel), have = target.limits.slots.value_or(ArgumentSlots{});
   return need.textures > have.textures || need.buffers > have.buffers;
 }
 

@@ -55,14 +55,14 @@ struct Attribute {
   bool is_of(TargetKind kind) const { return (kinds & bit_of(kind)) != 0; }
 };
 
-template <int64_t GpuLimits::* kField>
+template <int64_t KernelLimits::* kField>
 int64_t& limit(Target& target) {
-  return target.gpu().*kField;
+  return target.limits.*kField;
 }
 
 template <int64_t ArgumentSlots::* kField>
 int64_t& slot(Target& target) {
-  std::optional<ArgumentSlots>& slots = target.gpu().slots;
+  std::optional<ArgumentSlots>& slots = target.limits.slots;
   TL_CHECK(slots.has_value());
   return *slots.*kField;
 }
@@ -97,17 +97,17 @@ constexpr std::array kAttributes = {
     Attribute{"mcpu", Word{[](Target& t) -> std::string& { return t.machine.cpu; }}, kLlvm},
     Attribute{"mattr", Word{[](Target& t) -> std::string& { return t.machine.features; }}, kLlvm},
     Attribute{"msl", kMetalLanguage, kMetal},
-    Attribute{"max_num_threads", Number{limit<&GpuLimits::max_threads>}},
-    Attribute{"max_num_threads_z", Number{limit<&GpuLimits::max_threads_z>}},
-    Attribute{"texture_spatial_limit", Number{limit<&GpuLimits::max_image_size>}},
-    Attribute{"max_local_memory", Number{limit<&GpuLimits::local_memory_bytes>}},
-    Attribute{"max_private_memory", Number{limit<&GpuLimits::private_memory_bytes>}},
-    Attribute{"max_image_reads", Number{limit<&GpuLimits::max_image_reads>}},
-    Attribute{"max_image_writes", Number{limit<&GpuLimits::max_image_writes>}},
-    Attribute{"max_parameter_size", Number{limit<&GpuLimits::max_parameter_bytes>}},
+    Attribute{"max_num_threads", Number{limit<&KernelLimits::max_threads>}},
+    Attribute{"max_num_threads_z", Number{limit<&KernelLimits::max_threads_z>}},
+    Attribute{"texture_spatial_limit", Number{limit<&KernelLimits::max_image_size>}},
+    Attribute{"max_local_memory", Number{limit<&KernelLimits::local_memory_bytes>}},
+    Attribute{"max_private_memory", Number{limit<&KernelLimits::private_memory_bytes>}},
+    Attribute{"max_image_reads", Number{limit<&KernelLimits::max_image_reads>}},
+    Attribute{"max_image_writes", Number{limit<&KernelLimits::max_image_writes>}},
+    Attribute{"max_parameter_size", Number{limit<&KernelLimits::max_parameter_bytes>}},
     Attribute{"max_buffers", Number{slot<&ArgumentSlots::buffers>, 31}, kMetal},
     Attribute{"max_textures", Number{slot<&ArgumentSlots::textures>, 128}, kMetal},
-    Attribute{"simd_width", Number{limit<&GpuLimits::simd_width>, 64}, kMetal},  // AMD's
+    Attribute{"simd_width", Number{limit<&KernelLimits::simd_width>, 64}, kMetal},  // AMD's
     Attribute{"images", Flag{[](Target& t) -> bool& { return t.features.images; }}},
     Attribute{"float64", Flag{[](Target& t) -> bool& { return t.features.float64; }}, kOpenCl},
     Attribute{"float16_arithmetic",
@@ -216,7 +216,8 @@ class AttributeParser {
   void apply(std::string_view word) {
     const size_t equals = word.find('=');
     name_ = word.substr(1, equals == word.npos ? word.npos : equals - 1);
-    text_ = equals == word.npos ? "" : word.substr(equals + 1);
+    has_value_ = equals != word.npos;
+    text_ = has_value_ ? word.substr(equals + 1) : "";
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value_);
     is_number_ = !text_.empty() && error == std::errc() && end == text_.data() + text_.size();
     const Kind& kind = row_of(target_.kind);
@@ -273,13 +274,19 @@ class AttributeParser {
     choice.set(target_, text_);
   }
 
-  void set(const Word& word) { word.field(target_) = text_; }
+  void set(const Word& word) {
+    if (!has_value_) {
+      refuse(fmt::format("write -{}=, and the value", name_),
+             fmt::format("the target attribute '{}' has no value", name_));
+    }
+    word.field(target_) = text_;
+  }
 
   Target& target_;
   const SourceLocation& where_;
   std::string_view name_, text_;  // name and value of the attribute being set
   int64_t value_ = 0;
-  bool is_number_ = false;
+  bool has_value_ = false, is_number_ = false;
 };
 
 std::string text_of(const AttributeValue& value) {
@@ -309,11 +316,12 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   std::istringstream words{std::string(text)};
   std::string word;
   words >> word;
-  std::optional<Target> target = processor_target(word);
-  const std::optional<TargetKind> kind = target ? target->kind : kind_named(word);
+  const std::string name = word;
+  std::optional<Target> target = processor_target(name);
+  const std::optional<TargetKind> kind = target ? target->kind : kind_named(name);
   if (!kind) {
-    refuse_device_name(word, where);
-    fail(where, Code::UnknownTarget, kind_help(word), "no kernels are made for the target '{}'",
+    refuse_device_name(name, where);
+    fail(where, Code::UnknownTarget, kind_help(name), "no kernels are made for the target '{}'",
          text);
   }
   if (!target) target = preset_target(*kind, "");
@@ -322,6 +330,10 @@ Target parse_target(std::string_view text, const SourceLocation& where) {
   while (words >> word) {
     if (word.starts_with("-device=")) {
       const std::string device = word.substr(std::string_view("-device=").size());
+      if (!kind_named(name)) {
+        fail(where, Code::UnknownTarget, "leave one of the two out",
+             "the target '{}' names two processors", text);
+      }
       if (!device.empty()) target = preset_target(*kind, device);
       if (device.empty() || !target) {
         fail(where, Code::UnknownTarget, device_help(*kind, device),

@@ -38,7 +38,7 @@ size_t edits(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::vector<std::string> nearest_names(std::string_view word, std::span<const std::string> names) {
-  constexpr size_t kLeastStart = 3;
+  constexpr size_t kLeastStart = 3, kMost = 5;
   const std::string given = in_small_letters(word);
   size_t least = given.size() / 3;  // a name is near up to so many edits
   std::vector<std::string> nearest;
@@ -51,6 +51,7 @@ std::vector<std::string> nearest_names(std::string_view word, std::span<const st
     least = distance;
     nearest.push_back(name);
   }
+  if (nearest.size() > kMost) nearest.resize(kMost);
   return nearest;
 }
 

@@ -10,9 +10,9 @@ using enum TargetKind;
 using enum DeviceClass;
 
 // Limits that are not parameters are the minima of the OpenCL 1.2 full profile.
-constexpr GpuLimits opencl_limits(int64_t threads, int64_t threads_z, int64_t image_size,
-                                  int64_t local_memory_bytes) {
-  GpuLimits limits;
+constexpr KernelLimits opencl_limits(int64_t threads, int64_t threads_z, int64_t image_size,
+                                     int64_t local_memory_bytes) {
+  KernelLimits limits;
   limits.max_threads = threads;
   limits.max_threads_z = threads_z;
   limits.max_image_size = image_size;
@@ -22,8 +22,8 @@ constexpr GpuLimits opencl_limits(int64_t threads, int64_t threads_z, int64_t im
 
 // All devices have blocks of 1024 threads, 32 KiB of threadgroup memory, images of 16384 by 16384
 // texels, 31 slots for buffers, and 4096 bytes for setBytes.
-constexpr GpuLimits metal_limits(int64_t textures, int64_t simd_width) {
-  GpuLimits limits;
+constexpr KernelLimits metal_limits(int64_t textures, int64_t simd_width) {
+  KernelLimits limits;
   limits.max_threads = limits.max_threads_z = 1024;
   limits.max_image_size = 16384;
   limits.local_memory_bytes = 32768;

@@ -20,7 +20,7 @@ struct Preset {
   // word, no device is recognized as one of the family.
   std::optional<std::string_view> word;
   DeviceClass device_class;
-  TargetLimits limits;
+  KernelLimits limits;
   Features features = {};
   LanguageVersion language = {};
 };

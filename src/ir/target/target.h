@@ -42,9 +42,9 @@ struct ArgumentSlots {
   bool operator==(const ArgumentSlots&) const = default;
 };
 
-// How much of each resource a kernel may use if it is a grid of blocks of threads, as on GPUs.
-// OpenCL devices that are processors have these limits, too.
-struct GpuLimits {
+// How much of each resource a kernel may use, a grid of blocks of threads. Processors have these
+// limits, too: the arrays of a block are those of a function in native code.
+struct KernelLimits {
   int64_t max_threads = 1024;             // of one block
   int64_t max_threads_z = 64;             // the threads of a block along threadIdx.z
   int64_t max_image_size = 8192;          // width and height, in texels
@@ -59,17 +59,8 @@ struct GpuLimits {
   // Threads of a block that run in step, in the order of their numbers; 1 if it is not known.
   int64_t simd_width = 1;
 
-  bool operator==(const GpuLimits&) const = default;
+  bool operator==(const KernelLimits&) const = default;
 };
-
-// How much of each resource a kernel may use if it is a function in machine code of the processor.
-struct CpuLimits {
-  int64_t stack_bytes = 1 << 20;  // of the calling thread: scopes "local" and "shared"
-
-  bool operator==(const CpuLimits&) const = default;
-};
-
-using TargetLimits = std::variant<GpuLimits, CpuLimits>;
 
 // Features of the device's language. A schedule that uses a missing feature is refused at its line.
 struct Features {
@@ -136,7 +127,7 @@ struct Target {
   DeviceClass device_class = DeviceClass::Cpu;
   LanguageVersion language;  // {} for OpenCL, whose kernels are in OpenCL C 1.2
   Machine machine;           // of kind Llvm
-  TargetLimits limits;
+  KernelLimits limits;
   Features features;
   Quirks quirks;
   MathMode math;
@@ -145,13 +136,7 @@ struct Target {
 
   bool operator==(const Target&) const = default;
 
-  // The limits of a target whose kernels are grids of blocks of threads. Requires such a target.
-  GpuLimits& gpu();
-  const GpuLimits& gpu() const;
-  // The limits of images. A target without such limits allows every image that fits in memory.
-  ImageLimits images() const;
-  // GpuLimits::simd_width, or 1.
-  int64_t simd_width() const;
+  ImageLimits images() const { return {limits.max_image_size, limits.max_image_size}; }
   // Whether legalized kernels run all threads of a block in one thread, as native code does: the
   // arrays of a block are those of a function then, and have no limits.
   bool runs_blocks_in_one_thread() const { return kind == TargetKind::Llvm; }

@@ -119,10 +119,10 @@ void check_limits(const Kernel& kernel, ProgramStage stage, const Target& target
               excess.have);
   }
   walk_statements(kernel.body, [&](const Shuffle& n) {
-    if (n.width == target.simd_width()) return;
+    if (n.width == target.limits.simd_width) return;
     found.add(Rule::Limits, &n, kernel.name, n.location,
               "it shuffles in SIMD-groups of {} threads, those of the target have {}", n.width,
-              target.simd_width());
+              target.limits.simd_width);
   });
 }
 

@@ -78,25 +78,11 @@ TEST(Limits, PrivateBytesOfManyThreads) {
   EXPECT_THAT(excesses(k, {}), ElementsAre("2052 of 2048 bytes of local memory: p"));
 }
 
-// Native CPU code keeps the arrays of all threads of a block on one stack.
-TEST(Limits, Stack) {
-  Target target;
-  target.limits = CpuLimits{.stack_bytes = 4096};
-  Kernel k = with_body({array("p", MemoryScope::Local, 16), array("s", MemoryScope::Shared, 1024)});
-  k.block = {64, 1, 1};
-  EXPECT_THAT(excesses(k, target), IsEmpty());
-  k.block = {65, 1, 1};
-  EXPECT_THAT(excesses(k, target), ElementsAre("64 of 63 bytes of local memory: p"));
-  k = with_body({array("s", MemoryScope::Shared, 1025)});
-  k.params = {{texture("T", 1 << 20, 1), Access::Read, {}}};
-  EXPECT_THAT(excesses(k, target), ElementsAre("4100 of 4096 bytes of shared memory: s"));
-}
-
 TEST(Limits, Textures) {
   const Buffer t = texture("T", 8, 16), u = texture("U", 8, 16), b = array("B", {}, 8);
   Target target;
-  target.gpu().max_image_reads = 1;
-  target.gpu().max_image_writes = 1;
+  target.limits.max_image_reads = 1;
+  target.limits.max_image_writes = 1;
   EXPECT_THAT(
       excesses(with_params({{t, Access::Read}, {u, Access::Write}, {b, Access::Read}}), target),
       IsEmpty());
@@ -126,7 +112,7 @@ TEST(Limits, Arguments) {
 TEST(Limits, Slots) {
   const Buffer t = texture("T", 8, 16), b = array("B", {}, 8);
   Target target;
-  target.gpu().slots = {.buffers = 2, .textures = 2};
+  target.limits.slots = {.buffers = 2, .textures = 2};
   Kernel k =
       with_params({{t, Access::Read}, {t, Access::Write}, {b, Access::Read}, {b, Access::Write}});
   EXPECT_THAT(excesses(k, target), IsEmpty());
@@ -140,8 +126,8 @@ TEST(Limits, Slots) {
 TEST(Limits, ArgumentBuffers) {
   const Buffer t = texture("T", 8, 16), b = array("B", {}, 8);
   Target target;
-  target.gpu().slots = {.buffers = 2, .textures = 2};
-  target.gpu().max_image_reads = 2;
+  target.limits.slots = {.buffers = 2, .textures = 2};
+  target.limits.max_image_reads = 2;
   const Kernel textures = with_params({{t, Access::Read}, {t, Access::Read}, {t, Access::Read}});
   const Kernel buffers = with_params({{b, Access::Read}, {b, Access::Read}, {b, Access::Read}});
   const Kernel few = with_params({{t, Access::Read}, {b, Access::Read}, {b, Access::Read}});
@@ -152,7 +138,7 @@ TEST(Limits, ArgumentBuffers) {
     EXPECT_THAT(excesses(*k, target), IsEmpty());
   }
   EXPECT_FALSE(uses_argument_buffer(few, target));
-  target.gpu().max_parameter_bytes = 16;
+  target.limits.max_parameter_bytes = 16;
   EXPECT_THAT(excesses(buffers, target), ElementsAre("24 of 16 bytes of arguments"));
 }
 

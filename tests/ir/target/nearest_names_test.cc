@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace texloom::ir {
 namespace {
 
@@ -22,6 +25,12 @@ TEST(NearestNames, AreTheFewestEditsAway) {
 TEST(NearestNames, BeginWithTheWord) {
   EXPECT_THAT(nearest_names("skylake", kNames), ElementsAre("skylake-avx512"));
   EXPECT_THAT(nearest_names("sk", kNames), IsEmpty());
+}
+
+TEST(NearestNames, AreAtMostFive) {
+  const std::vector<std::string> names = {"core1", "core2", "core3", "core4", "core5", "core6"};
+  EXPECT_THAT(nearest_names("core", names),
+              ElementsAre("core1", "core2", "core3", "core4", "core5"));
 }
 
 TEST(NearestNames, AreNoneOfFarOnes) {

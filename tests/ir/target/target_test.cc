@@ -49,13 +49,13 @@ TEST(Target, Presets) {
     const Target target = parse(row.text);
     EXPECT_EQ(target.kind, TargetKind::OpenCL);
     EXPECT_EQ(target.device, row.device);
-    EXPECT_EQ(target.gpu().max_threads, row.threads) << row.text;
-    EXPECT_EQ(target.gpu().max_threads_z, row.threads_z) << row.text;
-    EXPECT_EQ(target.gpu().private_memory_bytes, 262144) << row.text;
-    EXPECT_EQ(target.gpu().max_image_size, row.image) << row.text;
-    EXPECT_EQ(target.gpu().local_memory_bytes, row.local) << row.text;
-    EXPECT_EQ(target.gpu().max_image_reads, 128) << row.text;
-    EXPECT_EQ(target.gpu().max_image_writes, 8) << row.text;
+    EXPECT_EQ(target.limits.max_threads, row.threads) << row.text;
+    EXPECT_EQ(target.limits.max_threads_z, row.threads_z) << row.text;
+    EXPECT_EQ(target.limits.private_memory_bytes, 262144) << row.text;
+    EXPECT_EQ(target.limits.max_image_size, row.image) << row.text;
+    EXPECT_EQ(target.limits.local_memory_bytes, row.local) << row.text;
+    EXPECT_EQ(target.limits.max_image_reads, 128) << row.text;
+    EXPECT_EQ(target.limits.max_image_writes, 8) << row.text;
     EXPECT_TRUE(target.math.contract) << row.text;
     EXPECT_EQ(target.images().max_width, row.image);
     EXPECT_EQ(target.images().max_height, row.image);
@@ -91,16 +91,16 @@ TEST(Target, MetalPresets) {
     EXPECT_EQ(target.kind, TargetKind::Metal);
     EXPECT_EQ(target.device, row.device);
     EXPECT_EQ(target.language, row.language) << row.text;
-    EXPECT_EQ(target.gpu().max_threads, 1024) << row.text;
-    EXPECT_EQ(target.gpu().max_threads_z, 1024) << row.text;
-    EXPECT_EQ(target.gpu().max_image_size, 16384) << row.text;
-    EXPECT_EQ(target.gpu().local_memory_bytes, 32768) << row.text;
-    EXPECT_EQ(target.gpu().max_parameter_bytes, 4096) << row.text;
-    EXPECT_EQ(target.gpu().slots->buffers, 31) << row.text;
-    EXPECT_EQ(target.gpu().slots->textures, row.textures) << row.text;
-    EXPECT_EQ(target.gpu().max_image_reads, row.textures) << row.text;
-    EXPECT_EQ(target.gpu().max_image_writes, row.textures) << row.text;
-    EXPECT_EQ(target.simd_width(), row.simd_width) << row.text;
+    EXPECT_EQ(target.limits.max_threads, 1024) << row.text;
+    EXPECT_EQ(target.limits.max_threads_z, 1024) << row.text;
+    EXPECT_EQ(target.limits.max_image_size, 16384) << row.text;
+    EXPECT_EQ(target.limits.local_memory_bytes, 32768) << row.text;
+    EXPECT_EQ(target.limits.max_parameter_bytes, 4096) << row.text;
+    EXPECT_EQ(target.limits.slots->buffers, 31) << row.text;
+    EXPECT_EQ(target.limits.slots->textures, row.textures) << row.text;
+    EXPECT_EQ(target.limits.max_image_reads, row.textures) << row.text;
+    EXPECT_EQ(target.limits.max_image_writes, row.textures) << row.text;
+    EXPECT_EQ(target.limits.simd_width, row.simd_width) << row.text;
     EXPECT_EQ(target.features.argument_buffers, row.argument_buffers) << row.text;
     EXPECT_FALSE(target.features.float64) << row.text;
     EXPECT_TRUE(target.features.float16_arithmetic) << row.text;
@@ -116,9 +116,9 @@ TEST(Target, MetalPresets) {
 TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(parse("metal -msl=3.2").language, (LanguageVersion{3, 2}));
   EXPECT_EQ(parse("metal -msl=3.2 -device=m3").language, (LanguageVersion{3, 2}));
-  EXPECT_EQ(parse("metal -max_buffers=7").gpu().slots->buffers, 7);
-  EXPECT_EQ(parse("metal -max_textures=31").gpu().slots->textures, 31);
-  EXPECT_EQ(parse("metal -simd_width=8").simd_width(), 8);
+  EXPECT_EQ(parse("metal -max_buffers=7").limits.slots->buffers, 7);
+  EXPECT_EQ(parse("metal -max_textures=31").limits.slots->textures, 31);
+  EXPECT_EQ(parse("metal -simd_width=8").limits.simd_width, 8);
   EXPECT_EQ(to_string(parse("metal -contract=0 -simd_width=8 -msl=2.4 -max_textures=31")),
             "metal -msl=2.4 -max_textures=31 -simd_width=8 -contract=0");
   EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
@@ -153,20 +153,20 @@ TEST(Target, Processors) {
 }
 
 TEST(Target, Attributes) {
-  EXPECT_EQ(parse("opencl -max_num_threads=512").gpu().max_threads, 512);
-  EXPECT_EQ(parse("opencl -texture_spatial_limit=1").gpu().max_image_size, 1);
-  EXPECT_EQ(parse("opencl -max_local_memory=49152").gpu().local_memory_bytes, 49152);
-  EXPECT_EQ(parse("opencl -max_num_threads_z=16").gpu().max_threads_z, 16);
-  EXPECT_EQ(parse("opencl -max_private_memory=1024").gpu().private_memory_bytes, 1024);
-  EXPECT_EQ(parse("opencl -max_image_reads=16").gpu().max_image_reads, 16);
-  EXPECT_EQ(parse("opencl -max_image_writes=4").gpu().max_image_writes, 4);
+  EXPECT_EQ(parse("opencl -max_num_threads=512").limits.max_threads, 512);
+  EXPECT_EQ(parse("opencl -texture_spatial_limit=1").limits.max_image_size, 1);
+  EXPECT_EQ(parse("opencl -max_local_memory=49152").limits.local_memory_bytes, 49152);
+  EXPECT_EQ(parse("opencl -max_num_threads_z=16").limits.max_threads_z, 16);
+  EXPECT_EQ(parse("opencl -max_private_memory=1024").limits.private_memory_bytes, 1024);
+  EXPECT_EQ(parse("opencl -max_image_reads=16").limits.max_image_reads, 16);
+  EXPECT_EQ(parse("opencl -max_image_writes=4").limits.max_image_writes, 4);
   EXPECT_FALSE(parse("opencl -contract=0").math.contract);
   EXPECT_TRUE(parse("opencl -contract=0 -contract=1").math.contract);
   EXPECT_FALSE(parse("opencl").math.fast);
   EXPECT_TRUE(parse("metal -fast_math=1").math.fast);
   EXPECT_EQ(to_string(parse("llvm -fast_math=1")), "llvm -fast_math=1");
   EXPECT_EQ(to_string(parse("llvm -fast_math=0")), "llvm");
-  EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").gpu().max_threads, 2);
+  EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").limits.max_threads, 2);
 }
 
 TEST(Target, AttributesByName) {
@@ -184,7 +184,7 @@ TEST(Target, AttributesByName) {
 // An attribute overrides the preset in any order.
 TEST(Target, AttributesOverrideThePreset) {
   const Target expected = parse("opencl -device=mali -max_num_threads=64");
-  EXPECT_EQ(expected.gpu().max_threads, 64);
+  EXPECT_EQ(expected.limits.max_threads, 64);
   EXPECT_EQ(expected.device, "mali");
   EXPECT_EQ(parse("opencl -max_num_threads=64 -device=mali"), expected);
   EXPECT_EQ(parse("  opencl\t-device=mali   -max_num_threads=64 "), expected);
@@ -235,15 +235,6 @@ TEST(Target, DeviceClasses) {
   EXPECT_EQ(to_string(parse("opencl -device=pocl -device_class=cpu")), "opencl -device=pocl");
 }
 
-// Functions of a processor's own code have a stack, but neither blocks nor images.
-TEST(Target, LimitsOfTheProcessorsOwnCode) {
-  Target target;
-  target.limits = CpuLimits{.stack_bytes = 4096};
-  EXPECT_EQ(target.simd_width(), 1);
-  EXPECT_EQ(target.images().max_height, INT64_MAX);
-  EXPECT_NE(target, Target());
-}
-
 // A device's name selects the preset of its family; "" stands for a target without a preset.
 TEST(Target, RecognizedByTheNamesOfADevice) {
   const auto device_of = [](TargetKind kind, DeviceClass device_class, std::string_view name) {
@@ -273,9 +264,9 @@ TEST(Target, EveryTargetComesBackFromItsText) {
   const std::vector<std::string> presets = target_presets();
   for (int i = 0; i < 2'000; ++i) {
     Target t = parse(presets[static_cast<size_t>(from(0, std::ssize(presets) - 1))]);
-    for (int64_t* limit : {&t.gpu().max_threads, &t.gpu().max_threads_z, &t.gpu().max_image_size,
-                           &t.gpu().local_memory_bytes, &t.gpu().private_memory_bytes,
-                           &t.gpu().max_image_reads, &t.gpu().max_image_writes}) {
+    for (int64_t* limit : {&t.limits.max_threads, &t.limits.max_threads_z, &t.limits.max_image_size,
+                           &t.limits.local_memory_bytes, &t.limits.private_memory_bytes,
+                           &t.limits.max_image_reads, &t.limits.max_image_writes}) {
       if (from(0, 2) == 0) *limit = from(1, from(0, 1) == 0 ? 100'000 : INT64_MAX);
     }
     for (bool* flag : {&t.features.images, &t.quirks.conditional_barriers, &t.math.contract,
@@ -290,7 +281,7 @@ TEST(Target, EveryTargetComesBackFromItsText) {
                    .cpu = from(0, 1) == 0 ? "native" : "",
                    .features = "+sve"};
     } else {
-      t.gpu().simd_width = from(1, 64);
+      t.limits.simd_width = from(1, 64);
       t.language = {3, static_cast<int>(from(0, 2))};
     }
     ASSERT_EQ(parse(to_string(t)), t) << to_string(t);
@@ -310,6 +301,9 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
        "write opencl"},
       {"haswel", "no kernels are made for the target 'haswel'", "write haswell"},
       {"cortex-a7", "no kernels are made for the target 'cortex-a7'", "write cortex-a76"},
+      {"haswell -device=znver4", "the target 'haswell -device=znver4' names two processors",
+       "leave one of the two out"},
+      {"llvm -mcpu", "the target attribute 'mcpu' has no value", "write -mcpu=, and the value"},
       {"llvm -device=haswel", "unknown LLVM device preset 'haswel'", "write -device=haswell"},
       {"opencl -device=intel", "unknown OpenCL device preset 'intel'",
        "write -device=intel_graphics"},

@@ -376,11 +376,11 @@ TEST_F(VerifyTest, KernelsIndicesAreProven) {
 TEST_F(VerifyTest, KernelsStayWithinTheTarget) {
   const Program program = one_kernel(copy());
   Target target;
-  target.gpu().max_threads = 16;
-  target.gpu().max_parameter_bytes = 16;
+  target.limits.max_threads = 16;
+  target.limits.max_parameter_bytes = 16;
   EXPECT_THAT(find_violations(program, {.target = &target}), IsEmpty());
-  target.gpu().max_threads = 15;
-  target.gpu().max_parameter_bytes = 15;
+  target.limits.max_threads = 15;
+  target.limits.max_parameter_bytes = 15;
   std::vector<std::string> found;
   for (const Violation& v : find_violations(program, {.target = &target})) {
     EXPECT_EQ(v.rule, Rule::Limits);
@@ -402,7 +402,7 @@ TEST_F(VerifyTest, EachTextureFitsTheTarget) {
                                        {columns("W", 10), Access::Write, nullptr}},
                                       make_barrier())});
   Target target;
-  target.gpu().max_image_size = 8;
+  target.limits.max_image_size = 8;
   std::vector<std::string> found;
   for (const Violation& v : find_violations(program, {.target = &target})) {
     if (v.rule == Rule::Limits) found.push_back(v.problem);

@@ -96,7 +96,7 @@ Lowering convolution(int64_t channels, int64_t extent, std::string_view scope,
 }
 
 void expect_nothing(const std::string& name, Lowering lowering, int64_t image_size = 8192) {
-  lowering.target.gpu().max_image_size = image_size;
+  lowering.target.limits.max_image_size = image_size;
   const ir::Program program = lower(std::move(lowering)).program;
   const LoopCounts counts = LoopCounter::of(program);
   fmt::print("{:40} {:6} loops {:6} divisions {:6} tests\n", name, counts.loops, counts.divisions,

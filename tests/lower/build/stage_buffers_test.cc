@@ -140,7 +140,7 @@ TEST_F(StageTextures, TemporariesAndOrigins) {
 // A texture is folded to fit the limits of the target.
 TEST_F(StageTextures, Folds) {
   Lowering lowering = lowering_of(te, {a, b});
-  lowering.target.gpu().max_image_size = 10;
+  lowering.target.limits.max_image_size = 10;
   const Buffer buffer = texture(lowering);
   EXPECT_EQ(buffer->layout,
             *best_fold(texture_layout({12, 5, 4}, ir::TextureRule::Activation), {10, 10}));
@@ -149,7 +149,7 @@ TEST_F(StageTextures, Folds) {
 
 TEST_F(StageTextures, TooLarge) {
   Lowering lowering = lowering_of(te, {a, b});
-  lowering.target.gpu().max_image_size = 7;
+  lowering.target.limits.max_image_size = 7;
   EXPECT_EQ(faults([&] { texture(lowering); }),
             "TL4002 te.py:21: 'A' needs 5 x 12 texels, and no fold fits the target's limit of "
             "7 x 7");
@@ -163,7 +163,7 @@ TEST_F(StageTextures, StatedLayouts) {
   EXPECT_EQ(to_string(texture(lowering)->layout),
             "texture[(d0, d1, d2) -> rows=(d1), cols=(d0), lanes=(d2)]");
   // A layout that the user wrote is not folded silently.
-  lowering.target.gpu().max_image_size = 10;
+  lowering.target.limits.max_image_size = 10;
   EXPECT_EQ(faults([&] { texture(lowering); }),
             "TL4002 te.py:40: the layout of 'A' has 12 x 5 texels, but the target allows 10 x 10");
 }

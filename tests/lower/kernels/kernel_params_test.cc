@@ -89,25 +89,25 @@ TEST_F(KernelParams, Origins) {
 // -- Limits.
 
 TEST_F(KernelParams, Threads) {
-  target.gpu().max_threads = 8;
+  target.limits.max_threads = 8;
   EXPECT_EQ(refused(put(y, i, at(a, i))), "");
-  target.gpu().max_threads = 7;
+  target.limits.max_threads = 7;
   EXPECT_EQ(refused(put(y, i, at(a, i))).substr(0, 16), "TL4001 te.py:15:");
   const Expr j = make_var("j"), m = make_var("m");
   const Stmt cube = make_thread_for(
       j, make_int(3), {false, 1},
       make_thread_for(m, make_int(2), {false, 2}, put(y, i + j + m, make_float(0)), line(16)));
-  target.gpu().max_threads = 47;
+  target.limits.max_threads = 47;
   EXPECT_EQ(refused(cube),
             "TL4001 te.py:16: the kernel 'k' has blocks of 8 x 3 x 2 = 48 threads; the target "
             "'opencl -max_num_threads=47' allows 47");
-  target.gpu().max_threads = 48;
+  target.limits.max_threads = 48;
   EXPECT_EQ(refused(cube), "");
 }
 
 // Blocks of the grid do not count as threads.
 TEST_F(KernelParams, BlocksAreNotLimited) {
-  target.gpu().max_threads = 8;
+  target.limits.max_threads = 8;
   const Expr j = make_var("j");
   EXPECT_EQ(refused(make_thread_for(j, make_int(99), {true, 0}, put(y, i + j, make_float(0)))), "");
 }
@@ -116,9 +116,9 @@ TEST_F(KernelParams, SharedMemory) {
   const Buffer s = ir::make_buffer("s", kFloat32, {16}, ir::MemoryScope::Shared, line(4));
   const Buffer h = ir::make_buffer("h", ir::Type::f(16), {3, 2}, ir::MemoryScope::Shared, line(5));
   const Stmt body = make_allocate(s, make_allocate(h, put(y, i, at(a, i))));
-  target.gpu().local_memory_bytes = 76;
+  target.limits.local_memory_bytes = 76;
   EXPECT_EQ(refused(body), "");
-  target.gpu().local_memory_bytes = 75;
+  target.limits.local_memory_bytes = 75;
   EXPECT_EQ(refused(body),
             "TL4004 te.py:4: the shared buffers of the kernel 'k' need 76 bytes, 's' most of them; "
             "a block on the target 'opencl -max_local_memory=75' is allowed 75");
@@ -134,12 +134,12 @@ TEST_F(KernelParams, PrivateMemory) {
   EXPECT_EQ(with(65537),
             "TL4004 te.py:4: the local buffers of the kernel 'k' need 262148 bytes, 'p' most of "
             "them; each of the block's 8 threads on the target 'opencl' is allowed 262144");
-  target.gpu().private_memory_bytes = 1 << 30;
+  target.limits.private_memory_bytes = 1 << 30;
   EXPECT_EQ(with(65536), "");
   EXPECT_EQ(with(65537).substr(0, 16), "TL4004 te.py:4: ");
   target.device_class = ir::DeviceClass::Gpu;
   EXPECT_EQ(with(65537), "");
-  target.gpu().private_memory_bytes = 400;
+  target.limits.private_memory_bytes = 400;
   EXPECT_EQ(with(100), "");
   EXPECT_EQ(with(101).substr(0, 16), "TL4004 te.py:4: ");
 }
@@ -158,20 +158,20 @@ TEST_F(KernelParams, ThreadsAlongZ) {
 TEST_F(KernelParams, Images) {
   const Buffer v = image("v");
   const Stmt reads_two = make_texture_store(v, i, i, texel(t, i, i) + texel(u, i, i));
-  target.gpu().max_image_reads = 2;
-  target.gpu().max_image_writes = 1;
+  target.limits.max_image_reads = 2;
+  target.limits.max_image_writes = 1;
   EXPECT_EQ(refused(reads_two), "");
-  target.gpu().max_image_reads = 1;
+  target.limits.max_image_reads = 1;
   EXPECT_EQ(refused(reads_two).substr(0, 50), "TL4006 te.py:4: the kernel 'k' reads 2 textures; t");
   const Stmt writes_two =
       make_seq({make_texture_store(u, i, i, texel(t, i, i)), make_texture_store(v, i, i, ones)});
   EXPECT_EQ(refused(writes_two).substr(0, 51),
             "TL4006 te.py:4: the kernel 'k' writes 2 textures; t");
-  target.gpu().max_image_writes = 2;
+  target.limits.max_image_writes = 2;
   EXPECT_EQ(refused(writes_two), "");
   // Only textures count toward these limits, not buffers.
-  target.gpu().max_image_reads = 0;
-  target.gpu().max_image_writes = 0;
+  target.limits.max_image_reads = 0;
+  target.limits.max_image_writes = 0;
   EXPECT_EQ(refused(put(y, i, at(a, i))), "");
 }
 

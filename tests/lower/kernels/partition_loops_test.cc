@@ -80,9 +80,9 @@ TEST(PartitionLoops, CopiesFitIntoTheTarget) {
   const std::string text =
       kernel_text("grid=(1, 1, 1) block=(4, 1, 1)", "  axis tx = threadIdx.x < 4\n", body);
   ir::Target target;
-  target.gpu().private_memory_bytes = 32;
+  target.limits.private_memory_bytes = 32;
   EXPECT_EQ(partitioned(text, target).find("if"), std::string::npos);
-  target.gpu().private_memory_bytes = 31;
+  target.limits.private_memory_bytes = 31;
   EXPECT_NE(partitioned(text, target).find("if k < 32"), std::string::npos);
 }
 

@@ -91,7 +91,7 @@ def _schedule_with_sums(
     """
     stage = s[kernel]
     step, *rows, column = stage.op.axis
-    if any(len(each.shape) != len(kernel.shape) + 1 or not _adds(each) for each in sums):
+    if any(len(each.shape) != len(kernel.shape) + 1 or not _is_of_float32(each) for each in sums):
         return False
     elements = column.dom.extent
     gates = sum(int(each.shape[-2]) for each in sums)
@@ -127,8 +127,9 @@ def _vectors_of(elements: int, gates: int, target: TargetValue) -> tuple[int, in
 def recurrence_layouts(tensors: Sequence[Tensor], target: TargetValue) -> dict[Tensor, str]:
     """Return the layouts of weights ``[directions, hidden, gates, hidden]`` of recurrent layers.
 
-    A block reads its weights, which are of all gates, one after another: a step reads all weights,
-    which are more than the first levels of the cache hold.
+    A block that computes all gates reads its weights one after another: a step reads all weights,
+    which are more than the first levels of the cache hold. The two kernels of a GRU whose reset
+    comes before the product skip the gates of each other.
     """
     made: dict[Tensor, str] = {}
     for each in tensors:
@@ -143,8 +144,8 @@ def recurrence_layouts(tensors: Sequence[Tensor], target: TargetValue) -> dict[T
     return made
 
 
-def _adds(tensor: Tensor) -> bool:
-    """Whether the stage has one reduction, of float32 numbers."""
+def _is_of_float32(tensor: Tensor) -> bool:
+    """Whether the stage has one result, of float32 numbers."""
     return tensor.op.num_outputs == 1 and tensor.dtype == "float32"
 
 

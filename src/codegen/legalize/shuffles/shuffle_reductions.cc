@@ -167,7 +167,7 @@ class TreeShuffler {
 }  // namespace
 
 void shuffle_reductions(Kernel& kernel, const Target& target, const Dialect& dialect) {
-  const int64_t width = target.simd_width();
+  const int64_t width = target.limits.simd_width;
   if (width <= 1 || !contains<Barrier>(kernel.body)) return;
   const CombinationTrees trees = combination_trees(kernel, width, dialect);
   if (trees.empty()) return;

@@ -256,7 +256,8 @@ class BlockEmitter {
   bool is_from_memory(const Expr& e) {
     if (const auto found = from_memory_.find(e); found != from_memory_.end()) return found->second;
     bool found = e->kind == ir::ExprKind::Load || e->kind == ir::ExprKind::TextureLoad ||
-                 e->kind == ir::ExprKind::Cast || e->kind == ir::ExprKind::Call;
+                 e->kind == ir::ExprKind::Cast || e->kind == ir::ExprKind::Call ||
+                 e->kind == ir::ExprKind::ForeignCall;
     for_each_child(e, [&](const Expr& child) { found = found || is_from_memory(child); });
     from_memory_.emplace(e, found);
     return found;

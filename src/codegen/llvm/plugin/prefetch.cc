@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "ir/equal.h"
+#include "ir/evaluation.h"
 #include "ir/visit.h"
 
 namespace texloom::codegen::native {
@@ -73,6 +74,7 @@ class StreamSearch {
     const bool is_innermost =
         !ir::contains<ir::For>(loop.body) && !ir::contains<ir::While>(loop.body);
     if (!iterations || *iterations < kLeastIterations || !is_innermost) return;
+    ir::walk_statements(loop.body, [&](const ir::Let& let) { changing_.insert(let.var.get()); });
     std::vector<Reads> all;  // in the order of the loop's body
     const Variables own = {loop.var.get()};
     walk(loop.body, [&](const ir::Load& load) { count(load, own, all); });
@@ -90,7 +92,9 @@ class StreamSearch {
   void count(const ir::Load& load, const Variables& own, std::vector<Reads>& all) {
     const auto* ramp = load.type.is_scalar() ? nullptr : as<ir::Ramp>(load.indices.front());
     if (ramp == nullptr || load.buffer->memory != ir::MemoryScope::Global) return;
-    const auto step = mentions(ramp->base, changing_) ? std::nullopt : factor_of(ramp->base, own);
+    // The emitter computes the place before the loop, where a guard of the load need not hold.
+    const bool is_fixed = !mentions(ramp->base, changing_) && !failures_.possible_in(ramp->base);
+    const auto step = is_fixed ? factor_of(ramp->base, own) : std::nullopt;
     auto reads = std::ranges::find_if(
         all, [&](const Reads& each) { return each.first->buffer.same_as(load.buffer); });
     if (reads == all.end()) reads = all.insert(all.end(), Reads{.first = &load, .step = step});
@@ -100,7 +104,8 @@ class StreamSearch {
   }
 
   const ir::For& passes_;
-  Variables changing_;  // variables whose values differ between passes
+  Variables changing_;  // variables whose values differ between passes, or in them
+  ir::Failures failures_;
   std::vector<std::pair<const ir::For*, Stream>> found_;
 };
 

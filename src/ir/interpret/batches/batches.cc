@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "ir/interpret/batches/code.h"
@@ -60,11 +61,13 @@ class Batches {
 
   // The bytes of the parameters after the inputs; false if one of them was not computed.
   bool take(std::vector<std::vector<std::byte>>& outputs) {
-    for (std::size_t i = inputs_.size(); i < program_.params.size(); ++i) {
-      batch::Array& array = arrays_.at(program_.params[i].get());
-      if (!array.is_known) return false;
-      outputs.push_back(std::move(array.own));
-    }
+    const auto made = std::span(program_.params).subspan(inputs_.size());
+    const auto array_of = [&](const Buffer& each) -> batch::Array& {
+      return arrays_.at(each.get());
+    };
+    if (!std::ranges::all_of(made, [&](const Buffer& b) { return array_of(b).is_known; }))
+      return false;
+    for (const Buffer& each : made) outputs.push_back(std::move(array_of(each).own));
     return true;
   }
 
@@ -77,12 +80,17 @@ class Batches {
   }
 
   bool compile() {
+    const std::span<const Buffer> given = std::span(program_.params).first(inputs_.size());
+    std::unordered_set<const BufferNode*> written;
+    for (const Buffer& each : given) written.insert(each.get());
     const Stmt& body = program_.body;
     const auto* sequence =
         body->kind == StmtKind::Seq ? static_cast<const Seq*>(body.get()) : nullptr;
     for (const Stmt& each : sequence == nullptr ? Stmts{body} : sequence->statements) {
       std::optional<batch::Code> code = batch::code_of(each);
       if (!code) return false;
+      for (const BufferNode* array : code->stored)
+        if (!written.insert(array).second) return false;
       nests_.push_back(std::move(*code));
     }
     return true;

@@ -121,6 +121,11 @@ class Compiler {
     if (!is_stored && (guard != kNone || depth() > 0)) throw Unsuitable();
     blocks_.back()->emplace_back(StoreOwn{buffer, value(n.value, guard), guard});
     if (!is_stored) code_.stored.push_back(buffer);
+    forget_volatile();
+  }
+
+  // What depends on an element of a stored array is computed again.
+  void forget_volatile() {
     std::erase_if(computed_, [&](const auto& each) {
       return known_[static_cast<std::size_t>(each.second)].is_volatile;
     });
@@ -131,6 +136,7 @@ class Compiler {
     made->extent = extent_of(n);
     made->counter = new_register(depth() + 1, true);
     variables_[n.var.get()] = made->counter;
+    forget_volatile();  // an iteration reads what the one before it stored
     blocks_.push_back(&made->steps);
     statement(n.body, guard);
     const int inner = depth();

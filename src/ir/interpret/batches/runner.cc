@@ -127,8 +127,8 @@ void Runner::set_axes(const Code& code, std::int64_t first) {
   }
 }
 
-void Runner::note_work(std::int64_t steps) {
-  work_ += steps;
+void Runner::note_work(std::int64_t lanes) {
+  work_ += lanes;
   if (work_ < kWorkBetweenInterruptions) return;
   work_ = 0;
   if (interruption_ != nullptr) interruption_();
@@ -391,7 +391,8 @@ bool Runner::load(const Instruction& step) {
     for (std::int64_t lane = 0; lane < count; ++lane) {
       const std::int64_t value = index[lane].integer;
       is_outside = is_outside || static_cast<std::uint64_t>(value) >= extent;
-      offsets_[static_cast<std::size_t>(lane)] += value * stride;
+      if (static_cast<std::uint64_t>(value) < extent)
+        offsets_[static_cast<std::size_t>(lane)] += value * stride;
     }
     for (std::int64_t lane = 0; is_outside && lane < count; ++lane) {
       const bool is_inside = static_cast<std::uint64_t>(index[lane].integer) < extent;

@@ -40,7 +40,7 @@ class Runner {
 
   void prepare(const Code& code);
   void set_axes(const Code& code, std::int64_t first);
-  void note_work(std::int64_t steps);
+  void note_work(std::int64_t lanes);
 
   bool run_steps(const std::vector<Step>& steps);
   bool run_loop(const Loop& loop);
@@ -63,7 +63,7 @@ class Runner {
 
   Arrays& arrays_;
   std::function<void()> interruption_;
-  std::int64_t work_ = 0;   // lanes of steps since the last interruption
+  std::int64_t work_ = 0;   // lanes of lists of steps since the last interruption
   std::int64_t first_ = 0;  // the first element of the batch
   std::int64_t count_ = 0;  // its elements
   const Code* code_ = nullptr;

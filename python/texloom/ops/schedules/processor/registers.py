@@ -40,7 +40,7 @@ class Registers:
         leave one for it.
         """
         made = _of_machine(target) if target.kind == "llvm" else ANY
-        is_full = made.sums == made.count < MANY and dtype.startswith("int")
+        is_full = made.has_tails and made.count < MANY and dtype.startswith("int")
         return replace(made, count=made.count - 1) if is_full else made
 
     def hold(self, rows: int, vectors: int) -> bool:

@@ -113,7 +113,7 @@ def _widths(channels: int, registers: Registers) -> list[PixelTile]:
     for own in divisors_of(channels):
         lanes = min(most, 1 << (own.bit_length() - 1))
         tile = PixelTile(1, own // lanes, lanes, own % lanes)
-        if lanes > 1 and tile.registers <= max(_MOST_VECTORS, registers.count // 6):
+        if lanes > 1 and tile.registers <= _MOST_VECTORS:
             found.append(tile)
     return found
 
@@ -166,8 +166,10 @@ class PixelBlock:
         return block_for(tuple(spatial[-2:]), channels, prod(taps), tile)
 
     @classmethod
-    def _of_depthwise(cls, sums: Tensor, spatial: tuple[int, ...], tile: PixelTile) -> PixelBlock:
-        """Return the block whose thread copies the fewest pixels for each sum."""
+    def _of_depthwise(
+        cls, sums: Tensor, spatial: tuple[int, ...], tile: PixelTile
+    ) -> PixelBlock | None:
+        """Return the block whose thread copies the fewest pixels for each sum, or None."""
         given = [int(extent) for extent in sums.op.input_tensors[0].shape[2:]]
         given = [1, *given] if len(spatial) == 1 else given[len(spatial) - 2 :]
         kernel = [1, *(int(axis.dom.extent) for axis in sums.op.reduce_axis)][-2:]
@@ -243,4 +245,4 @@ def block_for(
     return PixelBlock(rows, across, steps)
 
 
-__all__ = ["PixelBlock", "PixelTile", "block_for", "tile_for"]
+__all__ = ["PixelBlock", "PixelTile", "block_for", "depthwise_block_for", "tile_for"]
