@@ -144,7 +144,9 @@ def option(word: str) -> tuple[str, str]:
 def is_unknown_device(word: str, kind: str) -> bool:
     """Whether the option names a device without a preset for targets of this kind."""
     name, value = option(word)
-    return name == "device" and value != "" and value not in _core.target_devices(kind)
+    if name != "device" or value == "" or kind not in _core.target_kinds():
+        return False
+    return value not in _core.target_devices(kind)
 
 
 def has_no_effect(word: str, kind: str) -> bool:

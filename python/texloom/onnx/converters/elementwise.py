@@ -206,7 +206,9 @@ def clip(node: Node) -> Value:
         if bound is not None and prod(bound.shape) != 1:
             node.refuse(f"its limits are not scalars: one has the shape {bound.shape}")
     if all(bound is None or bound.is_constant for bound in bounds):
-        low, high = (_limit(bound, x.dtype) for bound in bounds)
+        low, high = (
+            _limit(*each, x.dtype) for each in zip(bounds, _extremes(x.dtype), strict=True)
+        )
         if low is None and high is None:
             return x
         return node.emit("clip", ops.clip, [x], low=low, high=high)
@@ -222,13 +224,19 @@ def _bound(node: Node, index: int, name: str) -> Value | None:
     return node.constant(node.attributes.get(name, _LIMITS[name]))
 
 
-def _limit(bound: Value | None, dtype: str) -> float | None:
-    """Return a constant limit as a number; None if every value of the dtype satisfies it."""
+def _limit(bound: Value | None, idle: float, dtype: str) -> float | None:
+    """Return a constant limit as a number of the dtype.
+
+    None if every value satisfies it, as it does the limit `idle`, and for NaN.
+    """
     if bound is None or bound.array is None:
         return None
-    value = bound.array.reshape(-1)[0].item()
     lowest, highest = _extremes(dtype)
-    return value if lowest <= value <= highest and not np.isinf(value) else None
+    value = bound.array.reshape(-1)[0].item()
+    if np.isnan(value):
+        return None
+    limit = min(max(value, lowest), highest)
+    return None if limit == idle else limit
 
 
 def _extremes(dtype: str) -> tuple[Any, Any]:

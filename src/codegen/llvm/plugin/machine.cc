@@ -209,6 +209,17 @@ void check_code(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info,
   }
 }
 
+// Throws for AVX-512 without registers of 512 bits and without masks for shorter ones, as
+// processors without AVX-512 have it to which -mattr= adds AVX512F: LLVM 19 ends the process.
+void check_registers(const llvm::Triple& triple, const llvm::MCSubtargetInfo& info) {
+  const auto has = [&](const char* feature) { return info.checkFeatures(feature); };
+  if (triple.getArch() != llvm::Triple::x86_64 || !has("+avx512f")) return;
+  if (has("+avx512vl") || has("+evex512")) return;
+  throw Refusal("AVX-512 needs 'avx512vl' or 'evex512', too",
+                "add one of them, as -mattr=+avx512f,+avx512vl, or name a processor, as "
+                "-mcpu=skylake-avx512");
+}
+
 // Whether the code uses the tile registers of AMX, which the system gives to a process that asks
 // for them. LLVM uses them where the code says so, so all other code can do without.
 bool uses_tile_registers(const llvm::Module& module) {
@@ -262,7 +273,9 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const texloom_llvm_machine& ma
     throw Refusal("unknown processor '" + cpu + "' of '" + triple + "'",
                   processor_help(*target, parsed, cpu));
   }
-  check_code(parsed, *subtarget(*target, parsed, cpu, features), machine);
+  const auto info = subtarget(*target, parsed, cpu, features);
+  check_code(parsed, *info, machine);
+  check_registers(parsed, *info);
   features = without_unchecked(*target, parsed, cpu, std::move(features));
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
