@@ -169,6 +169,7 @@ INTERNAL = (
     "texloom.onnx.model",
     "texloom.onnx.network",
     "texloom.onnx.quantized_nodes",
+    "texloom.onnx.quantized_tensors",
     "texloom.onnx.schemas",
     "texloom.onnx.scope",
     "texloom.onnx.structured",

@@ -71,7 +71,8 @@ class Importer(Emission):
     value; otherwise both branches are computed. Nodes without a converter call one of the
     `operators`. `seed` is a number or the name of an input, as for :func:`texloom.compile`.
 
-    With `dots`, the target multiplies 8-bit integers by words of several of them.
+    With `dots`, the target multiplies 8-bit integers by words of several of them, and operators of
+    quantized tensors become those of integers, unless `keeps_nodes`.
 
     A node that cannot be converted does not end the import: its outputs are replaced by graph
     inputs of the shapes that ONNX infers, so that all such nodes are found.
@@ -89,6 +90,7 @@ class Importer(Emission):
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
         dots: DotProducts | None = None,
+        keeps_nodes: bool = False,
     ) -> None:
         named = (*model.graph.input, *model.graph.output)
         super().__init__(Graph(model.graph.name or "model"), (each.name for each in named))
@@ -103,6 +105,7 @@ class Importer(Emission):
                 "give each operator once",
             )
         self.dots = dots
+        self._keeps_nodes = keeps_nodes
         self._is_open = is_open
         self._chooses_branches = chooses_branches
         self._shapes = shapes
@@ -137,7 +140,11 @@ class Importer(Emission):
         scope = Scope(versions_of(self._model.opset_import))
         self._bind_inputs(graph, scope)
         stand_ins = StandIns(self._model, self._shapes, self._inference)
-        nodes = with_integer_operators(graph) if self.dots is not None else list(graph.node)
+        nodes = list(graph.node)
+        if self.dots is not None and not self._keeps_nodes:
+            own = {name for name, _ in self._operators}
+            own |= {f"{domain}::{name}" for domain, name, _ in self._functions}
+            nodes = with_integer_operators(graph, scope, own)
         for number, node in enumerate(nodes):
             if self.progress is not None:
                 self.progress("nodes are imported", number, len(nodes))

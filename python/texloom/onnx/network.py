@@ -15,7 +15,8 @@ from ..graph.progress import Progress
 from ..graph.tensor import GraphTensor
 from ..ops.products.dots import DotProducts
 from .importer import Importer
-from .nodes import Value, as_stored, refuse_model
+from .nodes import Unsupported, Value, as_stored, refuse_model
+from .quantized_tensors import is_quantized
 
 
 def _copied(x: Tensor) -> Tensor:
@@ -149,21 +150,42 @@ class Imports:
             dots,
         )
         if key not in self._networks:
-            imported = Importer(
-                self._model,
-                shapes,
-                {**self._values, **values},
-                self._progress,
-                is_open=is_open,
-                chooses_branches=chooses_branches,
-                operators=self._operators,
-                seed=self._seed,
-                dots=dots,
-            )
-            imported.run()
+            options = {"is_open": is_open, "chooses_branches": chooses_branches, "dots": dots}
+            imported = self._imported(shapes, {**self._values, **values}, options)
             outputs = [each.name for each in self._model.graph.output]
             self._networks[key] = Network(imported, outputs, copies)
         return self._networks[key]
+
+    def _imported(
+        self,
+        shapes: Mapping[str, Sequence[Any]],
+        values: Mapping[str, NDArray[Any]],
+        options: Mapping[str, Any],
+    ) -> Importer:
+        """Return an importer that has run.
+
+        A node that is refused may be one of integers, which is not the user's. So nodes are
+        imported as they are before a model with such nodes is refused.
+        """
+        for keeps_nodes in (False, True):
+            imported = Importer(
+                self._model,
+                shapes,
+                values,
+                self._progress,
+                operators=self._operators,
+                seed=self._seed,
+                keeps_nodes=keeps_nodes,
+                **options,
+            )
+            try:
+                imported.run()
+                return imported
+            except Unsupported:
+                is_last = options["dots"] is None or not is_quantized(self._model.graph)
+                if keeps_nodes or is_last:
+                    raise
+        raise AssertionError("nodes as they are were imported or refused")
 
 
 __all__ = ["Imports", "Network"]

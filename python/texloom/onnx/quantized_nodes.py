@@ -9,182 +9,101 @@ that it was given. Other operators stay.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx.helper import get_attribute_value, make_node
+from onnx.helper import make_node
 
-from .initializers import array_of, initializers
+from .converters.registry import MICROSOFT
+from .quantized_tensors import (
+    MOVES,
+    Integers,
+    QuantizedGraph,
+    are_plain,
+    is_one,
+    is_quantized,
+    plain_attributes,
+)
+from .scope import Scope
 
-MICROSOFT = "com.microsoft"
 _OPERATORS = ("Conv", "MatMul", "Gemm")
-_MOVES = ("Concat", "DepthToSpace", "Expand", "Flatten", "Identity", "MaxPool", "Reshape", "Slice")
-_MOVES += ("SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze")
+_OTHERS = ("Constant", "QuantizeLinear", "DequantizeLinear", "Relu", "Clip")
+_MADE = ("QLinearConv", "QLinearMatMul", "MatMulIntegerToFloat", "QGemm")
 
 
-@dataclass(frozen=True)
-class _Integers:
-    """What a DequantizeLinear reads: the names of integers, their scale and their zero point."""
-
-    names: tuple[str, str, str]
-    scale: NDArray[Any]
-    zero: NDArray[Any] | None
-    axis: int
-    constant: NDArray[Any] | None
-
-    @property
-    def is_single(self) -> bool:
-        """Whether all integers have one scale and one zero point."""
-        return self.scale.size == 1 and (self.zero is None or self.zero.size == 1)
-
-    def has_steps_of(self, other: _Integers) -> bool:
-        """Whether integers stand for the numbers that those of `other` stand for; both single."""
-        assert self.zero is not None and other.zero is not None
-        same_zero = self.zero.dtype == other.zero.dtype and (self.zero == other.zero).all()
-        return bool(same_zero and (self.scale == other.scale).all())
-
-
-@dataclass
-class _Graph:
-    """The nodes of a graph by the names that they make and read."""
-
-    graph: onnx.GraphProto
-    producers: dict[str, onnx.NodeProto] = field(default_factory=dict)
-    readers: dict[str, list[onnx.NodeProto]] = field(default_factory=lambda: defaultdict(list))
-    made: dict[str, onnx.NodeProto] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._initializers = initializers(self.graph)
-        self._given = {each.name for each in self.graph.input}
-        self.outputs = {each.name for each in self.graph.output}
-        for node in self.graph.node:
-            self.producers.update(dict.fromkeys(node.output, node))
-            for name in {*node.input}:
-                self.readers[name].append(node)
-            for attribute in node.attribute:  # names that branches read may be any
-                if attribute.HasField("g") or attribute.graphs:
-                    self.outputs |= {*_names_in(node)}
-
-    def constant(self, name: str) -> NDArray[Any] | None:
-        """Return the values of a constant; None for other names."""
-        if name in self._initializers and name not in self._given:
-            return array_of(self._initializers[name])
-        node = self.producers.get(name)
-        if node is None or node.op_type != "Constant" or node.domain not in ("", "ai.onnx"):
-            return None
-        values = {each.name: get_attribute_value(each) for each in node.attribute}
-        value = values.get("value")
-        return None if value is None else onnx.numpy_helper.to_array(value)
-
-    def integers(self, name: str) -> _Integers | None:
-        """Return what a DequantizeLinear of 8-bit integers, or of int32, reads to make a tensor."""
-        node = self.producers.get(name)
-        if node is None or not _is(node, "DequantizeLinear"):
-            return None
-        attributes = {each.name: get_attribute_value(each) for each in node.attribute}
-        scale = self.constant(node.input[1])
-        has_zero = len(node.input) > 2 and node.input[2]
-        zero = self.constant(node.input[2]) if has_zero else None
-        is_plain = scale is not None and scale.dtype == np.float32 and scale.ndim <= 1
-        if not is_plain or (has_zero and zero is None) or attributes.get("block_size", 0):
-            return None
-        names = (node.input[0], node.input[1], node.input[2] if has_zero else "")
-        made = self.constant(node.input[0])
-        return _Integers(names, scale, zero, attributes.get("axis", 1), made)
-
-    def only_reader(self, name: str) -> onnx.NodeProto | None:
-        """Return the node that reads a tensor, if it is one and nothing else needs the tensor."""
-        readers = self.readers[name]
-        return readers[0] if len(readers) == 1 and name not in self.outputs else None
-
-    def quantized(self, name: str) -> tuple[onnx.NodeProto, _Integers] | None:
-        """Return the only reader of a tensor, if it is a QuantizeLinear with constant scales."""
-        node = self.only_reader(name)
-        if node is None or not _is(node, "QuantizeLinear") or len(node.input) < 3:
-            return None
-        scale, zero = self.constant(node.input[1]), self.constant(node.input[2])
-        is_single = scale is not None and zero is not None and scale.size == zero.size == 1
-        if not is_single or scale.dtype != np.float32 or zero.dtype not in (np.int8, np.uint8):
-            return None
-        names = ("", node.input[1], node.input[2])
-        return node, _Integers(names, scale, zero, 0, None)
-
-
-def _is(node: onnx.NodeProto, *ops: str) -> bool:
-    return node.op_type in ops and node.domain in ("", "ai.onnx", MICROSOFT)
-
-
-def _names_in(node: onnx.NodeProto) -> Iterator[str]:
-    """Return all names that the graphs among a node's attributes read."""
-    for attribute in node.attribute:
-        for graph in [*([attribute.g] if attribute.HasField("g") else []), *attribute.graphs]:
-            for inner in graph.node:
-                yield from inner.input
-                yield from _names_in(inner)
-            yield from (each.name for each in graph.output)
-
-
-def with_integer_operators(graph: onnx.GraphProto) -> list[onnx.NodeProto]:
+def with_integer_operators(
+    graph: onnx.GraphProto, scope: Scope, given: Collection[str] = ()
+) -> list[onnx.NodeProto]:
     """Return the nodes of a graph, in which operators of quantized tensors are of integers.
 
-    Nodes whose results nobody needs any more are left out.
+    `scope` has the versions of the model's operators, and `given` has operators that functions or
+    a user define, as ``domain::name``. Nodes whose results nobody needs any more are left out. The
+    nodes are those of the graph if there is nothing to replace.
+
+    Nodes that are made stand in the place of the last node that they replace: constants among
+    their inputs may stand just before it.
     """
-    if not any(_is(node, "DequantizeLinear") for node in graph.node):
+    known_names = (*_OPERATORS, *MOVES, *_OTHERS, *_MADE)
+    is_given = any(f"{d}::{each}" in given for each in known_names for d in ("", MICROSOFT))
+    if is_given or not is_quantized(graph):
         return list(graph.node)
-    known = _Graph(graph)
+    known = QuantizedGraph(graph, scope)
     replaced: dict[int, list[onnx.NodeProto]] = {}
-    dropped: set[int] = set()
-    for node in graph.node:
-        if node.domain != MICROSOFT and _is(node, *_OPERATORS, *_MOVES):
-            replacement = _moved if node.op_type in _MOVES else _replacement
+    for node in known.nodes:
+        if node.domain != MICROSOFT and is_one(node, *_OPERATORS, *MOVES):
+            replacement = _moved if node.op_type in MOVES else _replacement
             made = replacement(known, node)
-            if made is not None:
-                replaced[id(node)] = made[0]
-                dropped |= {id(each) for each in made[1]}
-    nodes = [
-        each
-        for node in graph.node
-        for each in replaced.get(id(node), [] if id(node) in dropped else [node])
+            if made is not None and known.takes(made[0]):
+                replaced |= dict.fromkeys(map(id, (node, *made[1])), [])
+                replaced[id((node, *made[1])[-1])] = made[0]
+    if not replaced:
+        return known.nodes
+    nodes = [each for node in known.nodes for each in replaced.get(id(node), [node])]
+    read = {name for node in nodes for name in node.input}
+    constants = [
+        make_node("Constant", [], [name], value=onnx.numpy_helper.from_array(array))
+        for name, array in known.constants.items()
+        if name in read
     ]
-    return _needed(nodes, known.outputs)
+    return _needed([*constants, *nodes], known.outputs)
 
 
 def _needed(nodes: Sequence[onnx.NodeProto], outputs: set[str]) -> list[onnx.NodeProto]:
     """Return the nodes without DequantizeLinear that nothing reads."""
     read = outputs | {name for node in nodes for name in node.input}
-    return [n for n in nodes if not _is(n, "DequantizeLinear") or read & {*n.output}]
+    return [n for n in nodes if not is_one(n, "DequantizeLinear") or read & {*n.output}]
 
 
 def _moved(
-    known: _Graph, node: onnx.NodeProto
+    known: QuantizedGraph, node: onnx.NodeProto
 ) -> tuple[list[onnx.NodeProto], list[onnx.NodeProto]] | None:
     """Return the nodes that move integers, and the QuantizeLinear that they replace, too."""
     if len(node.output) != 1:
         return None
     after = known.quantized(node.output[0])
     count = len(node.input) if node.op_type == "Concat" else 1
-    sides = [known.integers(name) for name in node.input[:count]]
-    if after is None or any(each is None or not each.is_single for each in sides):
+    if after is None:
         return None
     last, wanted = after
     made, names = [], []
-    for number, each in enumerate(sides):
-        assert each is not None
-        if each.constant is not None or each.zero is None:
+    for number, name in enumerate(node.input[:count]):
+        each = known.integers(name)
+        if each is None or not each.is_single or not each.is_of_bytes or each.constant is not None:
             return None
         if each.has_steps_of(wanted):
             names.append(each.names[0])
             continue
-        stem = f"{node.output[0]}.{number}"
-        made.append(make_node("DequantizeLinear", list(each.names), [f"{stem}.numbers"]))
-        given = [f"{stem}.numbers", *wanted.names[1:]]
-        made.append(make_node("QuantizeLinear", given, [f"{stem}.integers"]))
-        names.append(f"{stem}.integers")
+        numbers, integers = (
+            known.unique_name(f"{node.output[0]}.{number}.{kind}")
+            for kind in ("numbers", "integers")
+        )
+        made.append(make_node("DequantizeLinear", list(each.names), [numbers]))
+        made.append(make_node("QuantizeLinear", [numbers, *wanted.names[1:]], [integers]))
+        names.append(integers)
     moved = onnx.NodeProto()
     moved.CopyFrom(node)
     moved.input[:count] = names
@@ -193,22 +112,26 @@ def _moved(
 
 
 def _replacement(
-    known: _Graph, node: onnx.NodeProto
+    known: QuantizedGraph, node: onnx.NodeProto
 ) -> tuple[list[onnx.NodeProto], list[onnx.NodeProto]] | None:
     """Return the nodes for a product, and the nodes after it that they replace, too."""
     left, right = (known.integers(name) for name in node.input[:2])
     if left is None or right is None or not left.is_single or left.constant is not None:
         return None
-    attributes = {each.name: get_attribute_value(each) for each in node.attribute}
+    if not left.is_of_bytes or not right.is_of_bytes:
+        return None
+    attributes = plain_attributes(node)
     if not _has_right_scales(node, right, attributes):
         return None
     bias = _bias_of(known, node, left, right)
-    if bias is None:
+    if bias is None or not _has_exact_sums(node, right, attributes, known.constant(bias)):
         return None
     between = _limits_after(known, node.output[0])
     after = None if between is None else known.quantized(between[-1].output[0])
     if after is None:
         between, after = [], known.quantized(node.output[0])
+    if not are_plain(_factors(left, right, after)):
+        return None
     operator = {"Conv": _conv, "MatMul": _matmul, "Gemm": _gemm}[node.op_type]
     made = operator(node, left, right, bias, after, attributes)
     if made is None:
@@ -218,7 +141,7 @@ def _replacement(
     return [*made, *_limited(made[-1], between or [], after, known)], [*(between or []), after[0]]
 
 
-def _has_right_scales(node: onnx.NodeProto, right: _Integers, attributes: dict[str, Any]) -> bool:
+def _has_right_scales(node: onnx.NodeProto, right: Integers, attributes: dict[str, Any]) -> bool:
     """Whether scales of the right side differ by output channels or columns at most."""
     if right.is_single:
         return True
@@ -227,10 +150,36 @@ def _has_right_scales(node: onnx.NodeProto, right: _Integers, attributes: dict[s
     rank = right.constant.ndim
     own = 0 if node.op_type == "Conv" or attributes.get("transB", 0) else rank - 1
     is_plain = node.op_type == "Conv" or rank == 2
-    return is_plain and right.axis % rank == own
+    is_own = right.axis in (own, own - rank)
+    return is_plain and is_own and right.scale.shape == right.constant.shape[own : own + 1]
 
 
-def _bias_of(known: _Graph, node: onnx.NodeProto, left: _Integers, right: _Integers) -> str | None:
+def _has_exact_sums(
+    node: onnx.NodeProto, right: Integers, attributes: dict[str, Any], bias: Any
+) -> bool:
+    """Whether int32 holds the sums of products with a constant, plus a bias."""
+    if right.constant is None or right.constant.ndim < 2:
+        return right.constant is None
+    shape = right.constant.shape
+    steps = shape[-1] if attributes.get("transB", 0) else shape[-2]
+    if node.op_type == "Conv":
+        steps = prod(shape[1:])
+    most = 0 if bias is None else np.abs(bias.astype("int64")).max(initial=0)
+    return bool(255 * 255 * steps + most < 1 << 31)
+
+
+def _factors(
+    left: Integers, right: Integers, after: tuple[onnx.NodeProto, Integers] | None
+) -> NDArray[Any]:
+    """Return what sums are multiplied by."""
+    with np.errstate(all="ignore"):
+        factors = left.scale.reshape(()) * right.scale
+        return np.asarray(factors if after is None else factors / after[1].scale.reshape(()))
+
+
+def _bias_of(
+    known: QuantizedGraph, node: onnx.NodeProto, left: Integers, right: Integers
+) -> str | None:
     """Return the name of the integers of the bias; "" without a bias, None for another one."""
     if len(node.input) < 3 or not node.input[2]:
         return ""
@@ -238,7 +187,7 @@ def _bias_of(known: _Graph, node: onnx.NodeProto, left: _Integers, right: _Integ
     if bias is None or bias.constant is None or bias.constant.dtype != np.int32:
         return None
     wanted = left.scale.reshape(()) * right.scale
-    is_centered = bias.zero is None or not bias.zero.any()
+    is_centered = not bias.zero.any()
     try:
         fits = bool(np.allclose(bias.scale, wanted, rtol=1e-5, atol=0))
     except ValueError:
@@ -246,23 +195,28 @@ def _bias_of(known: _Graph, node: onnx.NodeProto, left: _Integers, right: _Integ
     return bias.names[0] if fits and is_centered and bias.constant.ndim == 1 else None
 
 
-def _limits_after(known: _Graph, name: str) -> list[onnx.NodeProto] | None:
+def _limits_after(known: QuantizedGraph, name: str) -> list[onnx.NodeProto] | None:
     """Return the Relu or Clip with constant limits that alone reads a tensor; None for others."""
     node = known.only_reader(name)
-    if node is None or not _is(node, "Relu", "Clip"):
+    if node is None or not is_one(node, "Relu", "Clip"):
         return None
     if node.op_type == "Relu":
         return [node]
-    bounds = [known.constant(each) if each else np.float32(0) for each in node.input[1:]]
-    is_known = all(each is not None for each in bounds)
-    return [node] if is_known and not node.attribute and len(bounds) > 0 else None
+    if node.input[0] != name or node.attribute or len(node.input) < 2:
+        return None
+    bounds = [known.constant(each) for each in node.input[1:] if each]
+    is_known = all(
+        each is not None and each.dtype == np.float32 and each.size == 1 and not np.isnan(each)
+        for each in bounds
+    )
+    return [node] if is_known else None
 
 
 def _limited(
     made: onnx.NodeProto,
     between: list[onnx.NodeProto],
-    after: tuple[onnx.NodeProto, _Integers],
-    known: _Graph,
+    after: tuple[onnx.NodeProto, Integers],
+    known: QuantizedGraph,
 ) -> list[onnx.NodeProto]:
     """Return the nodes that limit quantized integers as the nodes between limit numbers.
 
@@ -283,24 +237,20 @@ def _limited(
     def integer(bound: Any, default: int) -> int:
         if bound is None:
             return default
-        number = np.rint(np.float32(bound).reshape(()) / scales.scale.reshape(()))
+        with np.errstate(over="ignore"):
+            number = np.rint(np.reshape(bound, ()) / scales.scale.reshape(()))
         return int(np.clip(number + int(scales.zero.reshape(())), info.min, info.max))
 
     limits = integer(lowest, info.min), integer(highest, info.max)
     if limits == (info.min, info.max):
         return []
-    result, inner = made.output[0], made.output[0] + ".unlimited"
-    made.output[0] = inner
-    names = [f"{result}.{which}" for which in ("least", "most")]
-    constants = [
-        make_node("Constant", [], [name], value=_tensor(np.array(v, scales.zero.dtype)))
-        for name, v in zip(names, limits, strict=True)
+    result = made.output[0]
+    made.output[0] = known.unique_name(f"{result}.unlimited")
+    names = [
+        known.named_constant(f"{result}.{which}", np.array(limit, scales.zero.dtype))
+        for which, limit in zip(("least", "most"), limits, strict=True)
     ]
-    return [*constants, make_node("Clip", [inner, *names], [result], name=f"{node.name}.limits")]
-
-
-def _tensor(array: NDArray[Any]) -> onnx.TensorProto:
-    return onnx.numpy_helper.from_array(array)
+    return [make_node("Clip", [made.output[0], *names], [result], name=f"{node.name}.limits")]
 
 
 def _conv(node, left, right, bias, after, attributes):  # type: ignore[no-untyped-def]
@@ -308,14 +258,14 @@ def _conv(node, left, right, bias, after, attributes):  # type: ignore[no-untype
         return None
     result, scales = after
     zero = after[1].names[2]
-    inputs = [*_factor(left), *_factor(right), scales.names[1], zero, bias]
+    inputs = [*left.names, *right.names, scales.names[1], zero, bias]
     return [_node("QLinearConv", node, inputs, result.output, attributes)]
 
 
 def _matmul(node, left, right, bias, after, attributes):  # type: ignore[no-untyped-def]
     if after is not None:
         result, scales = after
-        inputs = [*_factor(left), *_factor(right), *scales.names[1:]]
+        inputs = [*left.names, *right.names, *scales.names[1:]]
         return [_node("QLinearMatMul", node, inputs, result.output, {})]
     inputs = [left.names[0], right.names[0], left.names[1], right.names[1]]
     inputs += [left.names[2], right.names[2]]
@@ -327,13 +277,9 @@ def _gemm(node, left, right, bias, after, attributes):  # type: ignore[no-untype
         return None
     kept = {name: attributes.get(name, 0) for name in ("transA", "transB")}
     scales = after[1].names[1:] if after is not None else ()
-    inputs = [*_factor(left), *_factor(right), bias, *scales]
+    inputs = [*left.names, *right.names, bias, *scales]
     output = node.output if after is None else after[0].output
     return [_node("QGemm", node, inputs, output, kept, MICROSOFT)]
-
-
-def _factor(side: _Integers) -> tuple[str, str, str]:
-    return side.names
 
 
 def _node(op, like, inputs, outputs, attributes, domain=""):  # type: ignore[no-untyped-def]

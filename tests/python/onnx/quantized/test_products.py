@@ -18,6 +18,7 @@ from onnx.reference import ReferenceEvaluator
 
 from texloom.onnx import Model
 from texloom.onnx.quantized_nodes import with_integer_operators
+from texloom.onnx.scope import Scope, versions_of
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -56,7 +57,8 @@ def of_onnxruntime(model, x, optimized=True):
 
 def operators_of(model):
     """The operators of a model in which integers are multiplied as such."""
-    return {node.op_type for node in with_integer_operators(model.graph)}
+    scope = Scope(versions_of(model.opset_import))
+    return {node.op_type for node in with_integer_operators(model.graph, scope)}
 
 
 PRODUCTS = {
