@@ -181,6 +181,8 @@ def test_code_for_another_processor():
         (f"{X86} -mcpu=i386", "needs '+64bit', unlike the processor 'i386'"),
         (f"{X86} -mattr=-64bit-mode", "needs '+64bit-mode', unlike -mattr=-64bit-mode"),
         (f"{X86} -mattr=-sse", "needs '+sse2', unlike -mattr=-sse"),
+        (f"{X86} -mcpu=haswell -mattr=+avx512f", "AVX-512 needs 'avx512vl' or 'evex512'"),
+        (f"{X86} -mcpu=haswell -mattr=+avx512vnni", "AVX-512 needs 'avx512vl' or 'evex512'"),
         (f"{X86} -mattr=+soft-float", "needs '-soft-float', unlike"),
         ("-mtriple=aarch64-linux-gnu -mattr=-fp-armv8", "needs '+neon', unlike"),
     ],

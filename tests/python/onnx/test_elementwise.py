@@ -267,6 +267,16 @@ def test_clip(dtype):
     np.testing.assert_array_equal(run_node("Clip", [x], 13), x)
 
 
+@pytest.mark.parametrize("known", [[], [1, 2]])
+@pytest.mark.parametrize(
+    "limits", [(-np.inf, -np.inf), (np.inf, np.inf), (1, -np.inf), (np.inf, 5)]
+)
+def test_clip_between_infinite_limits(limits, known):
+    x = np.array([-2, 0.5, 3], "float32")
+    low, high = (np.array(limit, "float32") for limit in limits)
+    np.testing.assert_array_equal(run_node("Clip", [x, low, high], 13, known=known), [high] * 3)
+
+
 def test_clip_by_attributes():
     x = np.array(SPECIAL, "float32")
     got = run_node("Clip", [x], 6, max=2.0)
