@@ -8,6 +8,7 @@ from .._core import Program, Tensor, _Alternative, _Task
 from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
+from ..ops.schedules.processor import is_transform
 from ..ops.schedules.stages import stages_of
 from ..ops.schedules.storages import channels_last_storages, row_major_storages
 from ..ops.schedules.texels import activation_storage, weight_storage
@@ -65,7 +66,7 @@ def _stored_as(storage: str, tensors: Sequence[Tensor], task: _Task) -> set[Tens
 
 
 def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
-    """Return a schedule with channels last, and whether the operator has a sum of products.
+    """Return a schedule with channels last, and whether the operator belongs to a convolution.
 
     None if there is no such schedule.
     """
@@ -78,7 +79,8 @@ def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
     program = None if storages is None else _scheduled_if_possible(task, storages)
     if program is None:
         return None
-    return program, any(Contraction.of(each) is not None for each in stages)
+    multiplies = any(Contraction.of(each) is not None or is_transform(each) for each in stages)
+    return program, multiplies
 
 
 def _scheduled(task: _Task, storages: Sequence[str]) -> Program:

@@ -72,7 +72,8 @@ class Importer(Emission):
     `operators`. `seed` is a number or the name of an input, as for :func:`texloom.compile`.
 
     With `dots`, the target multiplies 8-bit integers by words of several of them, and operators of
-    quantized tensors become those of integers, unless `keeps_nodes`.
+    quantized tensors become those of integers, unless `keeps_nodes`. With `fast_math`, native code
+    may compute formulas that round differently.
 
     A node that cannot be converted does not end the import: its outputs are replaced by graph
     inputs of the shapes that ONNX infers, so that all such nodes are found.
@@ -90,6 +91,7 @@ class Importer(Emission):
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
         dots: DotProducts | None = None,
+        fast_math: bool = False,
         keeps_nodes: bool = False,
     ) -> None:
         named = (*model.graph.input, *model.graph.output)
@@ -105,6 +107,7 @@ class Importer(Emission):
                 "give each operator once",
             )
         self.dots = dots
+        self.fast_math = fast_math
         self._keeps_nodes = keeps_nodes
         self._is_open = is_open
         self._chooses_branches = chooses_branches

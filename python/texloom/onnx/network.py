@@ -135,10 +135,11 @@ class Imports:
         chooses_branches: bool = False,
         copies: bool = False,
         dots: DotProducts | None = None,
+        fast_math: bool = False,
     ) -> Network:
         """Return the network for these shapes and values of inputs.
 
-        `dots` are those of :class:`Importer`; they depend on the target.
+        `dots` and `fast_math` are those of :class:`Importer`; they depend on the target.
         The errors are those of :meth:`Importer.run`.
         """
         key = (
@@ -148,9 +149,15 @@ class Imports:
             chooses_branches,
             copies,
             dots,
+            fast_math,
         )
         if key not in self._networks:
-            options = {"is_open": is_open, "chooses_branches": chooses_branches, "dots": dots}
+            options = {
+                "is_open": is_open,
+                "chooses_branches": chooses_branches,
+                "dots": dots,
+                "fast_math": fast_math,
+            }
             imported = self._imported(shapes, {**self._values, **values}, options)
             outputs = [each.name for each in self._model.graph.output]
             self._networks[key] = Network(imported, outputs, copies)

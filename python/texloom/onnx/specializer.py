@@ -267,13 +267,17 @@ class Specializer:
         chooses_branches: bool = False,
         copies: bool = False,
     ) -> Specialization:
+        target = resolve(self._options.target)
+        # float16 would round sums of pixels that cancel out.
+        keeps_floats = self._options.precision == "fp32"
         network = self._imports.network(
             shapes,
             values,
             is_open=is_open,
             chooses_branches=chooses_branches,
             copies=copies,
-            dots=DotProducts.of(resolve(self._options.target)),
+            dots=DotProducts.of(target),
+            fast_math=target.kind == "llvm" and target.attrs["fast_math"] and keeps_floats,
         )
         return Specialization(network, self._options)
 

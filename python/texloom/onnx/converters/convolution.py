@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...extents import Extent, is_at_most, plain
-from ...ops import convolution, movement
+from ...extents import Extent, are_known, is_at_most, plain
+from ...ops import convolution, movement, products
+from ...ops.convolution import winograd
 from ..nodes import Node, Value
 from . import words
 from .registry import converts
@@ -46,7 +47,47 @@ def _given(node: Node, *indices: int) -> list[Value]:
 def conv(node: Node) -> Value:
     """Convert a convolution along one or several axes."""
     attributes = _attributes(node, node.input(0), node.input(1))
+    if _suits_tiles(node, attributes):
+        return _by_tiles(node, attributes["pads"])
     return node.emit("conv", convolution.convolution, _given(node, 0, 1, 2), **attributes)
+
+
+def _suits_tiles(node: Node, attributes: dict[str, Any]) -> bool:
+    """Whether fewer products of transformed tiles may compute a convolution, and do it faster."""
+    data, weight = node.input(0), node.input(1)
+    steps = (attributes["groups"], *attributes["strides"], *attributes["dilations"])
+    if not node.fast_math or {*steps} != {1} or weight.array is None or weight.dtype != "float32":
+        return False
+    if weight.shape[2:] != (3, 3) or not are_known((*data.shape, *attributes["pads"])):
+        return False
+    extents = _results(data, attributes["pads"])
+    is_whole = weight.shape[1] == data.shape[1] and min(extents) > 0
+    return is_whole and winograd.is_worth_it(
+        data.shape[0], weight.shape[1], weight.shape[0], extents
+    )
+
+
+def _results(data: Value, pads: Sequence[int]) -> tuple[int, int]:
+    """Return the rows and columns of a result of windows of 3 x 3."""
+    rows, columns = (n + pads[i] + pads[i + 2] - 2 for i, n in enumerate(data.shape[2:]))
+    return rows, columns
+
+
+def _by_tiles(node: Node, pads: Sequence[int]) -> Value:
+    """Compute a convolution by products of transformed tiles and transformed weights."""
+    data, weight = node.input(0), node.constant(winograd.transformed_weights(node.known(1)))
+    extents = _results(data, pads)
+    tiles = node.emit_part(
+        "tiles", "tiles", winograd.transformed_tiles, [data], pads=pads[:2], extents=extents
+    )
+    made = node.emit_part("products", "matmul", products.matmul, [tiles, weight])
+    return node.emit(
+        "pixels",
+        winograd.pixels_of_tiles,
+        [made, *_given(node, 2)],
+        images=data.shape[0],
+        extents=extents,
+    )
 
 
 @converts("ConvTranspose")

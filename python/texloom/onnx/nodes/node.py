@@ -25,6 +25,8 @@ class Emitter(Protocol):
 
     dots: DotProducts | None
     """How kernels multiply 8-bit integers by words of several of them; None if they do not."""
+    fast_math: bool
+    """Whether native code may compute other formulas, which round differently."""
 
     def emit(
         self,
@@ -126,6 +128,11 @@ class Node:
     def dots(self) -> DotProducts | None:
         """How kernels multiply 8-bit integers by words of several; None if they do not."""
         return self._emitter.dots
+
+    @property
+    def fast_math(self) -> bool:
+        """Whether native code may compute other formulas, which round differently."""
+        return self._emitter.fast_math
 
     def has(self, index: int) -> bool:
         """Whether the optional input is given."""

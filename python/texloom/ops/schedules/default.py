@@ -162,7 +162,12 @@ def schedule_default(
         threads[outputs[0].op] = joined
         for sums in (each for each in stages if Contraction.of(each) is not None):
             scheduled |= {sums.op, sums.op.input_tensors[0].op, outputs[0].op}
-    rows = None if last or texels else Rows.of(stages, outputs, target)
+    transform = processor.schedule_transform(s, stages, outputs[0], target)
+    if transform is not None:
+        threads[outputs[0].op], own = transform
+        scheduled |= own
+    may_have_rows = not last and not texels and transform is None
+    rows = Rows.of(stages, outputs, target) if may_have_rows else None
     if rows is not None:
         threads[rows.output.op] = rows.schedule(s, target)
         scheduled |= {rows.output.op, *(each.op for each in (*rows.reductions, *rows.kept))}

@@ -81,13 +81,14 @@ def channels_last_storages(
     if device is processor and not all(weight in constants for weight in layouts):
         return None
 
+    pixels = 4 if any(map(processor.is_transform, stages)) else len(outputs[0].shape)
     dtypes = (*_DTYPES, *_INTEGERS) if target.kind == "llvm" else _DTYPES
 
     def stored(tensor: Tensor) -> str:
         rank = len(tensor.shape)
         if tensor in layouts:
             return (layouts[tensor] if tensor in constants else None) or "global"
-        if tensor in fixed or tensor.dtype not in dtypes or rank != len(outputs[0].shape):
+        if tensor in fixed or tensor.dtype not in dtypes or rank != pixels:
             return "global"
         if prod(int(extent) for extent in tensor.shape[2:]) == 1:
             return "global"  # where channels are the only axis, they are last anyway

@@ -3,11 +3,14 @@
 from .channels_last import schedule_channels_last, weight_layout
 from .elements import bind_channels, order_channels
 from .row_major import schedule_elements
+from .winograd import is_transform, schedule_transform
 
 __all__ = [
     "bind_channels",
+    "is_transform",
     "order_channels",
     "schedule_channels_last",
     "schedule_elements",
+    "schedule_transform",
     "weight_layout",
 ]
