@@ -66,7 +66,7 @@ bool agree_in_outputs(const Graph& graph, const Node& a, const Node& b) {
 
 // Makes nodes read the first of several equal constants.
 void merge_equal_constants(const Graph& graph, std::vector<TensorId>& instead) {
-  std::map<std::size_t, std::vector<TensorId>> first;  // of different constants, by their bytes
+  std::map<std::size_t, std::vector<TensorId>> first;  // of different constants, by size in bytes
   for (TensorId id = 0; id < graph.tensors.size(); ++id) {
     const Tensor& own = graph.tensors[id];
     if (own.role != TensorRole::Constant || own.value == nullptr) continue;

@@ -10,6 +10,7 @@ import numpy as np
 from ...extents import Extent, are_known, is_at_most, plain
 from ...ops import convolution, movement, products
 from ...ops.convolution import winograd
+from ...ops.windows import Windows
 from ..nodes import Node, Value
 from . import words
 from .registry import converts
@@ -60,23 +61,20 @@ def _suits_tiles(node: Node, attributes: dict[str, Any]) -> bool:
         return False
     if weight.shape[2:] != (3, 3) or not are_known((*data.shape, *attributes["pads"])):
         return False
-    extents = _results(data, attributes["pads"])
-    is_whole = weight.shape[1] == data.shape[1] and min(extents) > 0
-    return is_whole and winograd.is_worth_it(
+    extents = _windows(attributes["pads"]).counts(data.shape[2:])
+    return weight.shape[1] == data.shape[1] and winograd.is_worth_it(
         data.shape[0], weight.shape[1], weight.shape[0], extents
     )
 
 
-def _results(data: Value, pads: Sequence[int]) -> tuple[int, int]:
-    """Return the rows and columns of a result of windows of 3 x 3."""
-    rows, columns = (n + pads[i] + pads[i + 2] - 2 for i, n in enumerate(data.shape[2:]))
-    return rows, columns
+def _windows(pads: Sequence[int]) -> Windows:
+    return Windows.of((3, 3), pads=pads)
 
 
 def _by_tiles(node: Node, pads: Sequence[int]) -> Value:
     """Compute a convolution by products of transformed tiles and transformed weights."""
     data, weight = node.input(0), node.constant(winograd.transformed_weights(node.known(1)))
-    extents = _results(data, pads)
+    extents = _windows(pads).counts(data.shape[2:])
     tiles = node.emit_part(
         "tiles", "tiles", winograd.transformed_tiles, [data], pads=pads[:2], extents=extents
     )

@@ -117,7 +117,7 @@ def _schedule_with_sums(
 def _vectors_of(elements: int, gates: int, target: TargetValue) -> tuple[int, int]:
     """Return the lanes and the number of vectors of a block's elements; no lanes if none divide."""
     registers = Registers.of(target)
-    lanes = next((n for n in (registers.bytes // 4, 8, 4) if elements % n == 0), 0)
+    lanes = registers.lanes_of(elements)
     if lanes == 0:
         return 0, 0
     most = max(1, registers.sums // 2 // gates)

@@ -12,7 +12,7 @@ from ...extents import Extent, plain
 from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
 from ..divisors import largest_divisor
 from ..schedules import schedule_default
-from ..schedules.processor.panels import LEFT_BYTES
+from ..schedules.processor.panels import LEFT_BYTES, feeds_products
 from ..schedules.processor.registers import Registers
 from ..schedules.stages import stages_of
 from .computations import PACKED, PRODUCT
@@ -31,8 +31,8 @@ _BYTES = {
 }
 
 # What a panel of the right side may have, in bytes: in the first level of the cache, beside one of
-# the left side, or in the second level where that is large and fast enough (`panels.panel_bytes`).
-# Blocks keep panels of the left side in the second level.
+# the left side, or in the second level where that is large and fast enough
+# (`panels.feeds_products`). Blocks keep panels of the left side in the second level.
 _PANEL_BYTES = 16 << 10
 _WIDE_PANEL_BYTES = 128 << 10
 # The sums of a block are read again for each panel of steps. Sums that are unpacked at once are
@@ -100,7 +100,7 @@ def blocks_of(
     is_local : bool
         Whether the sums of a block are local to its thread.
     """
-    panel = _WIDE_PANEL_BYTES if registers.bytes >= 64 else _PANEL_BYTES
+    panel = _WIDE_PANEL_BYTES if feeds_products(registers) else _PANEL_BYTES
     steps = _steps(k1, panel // (tile.n0 * tile.k0 * item))
     sums_bytes = _STACK_BYTES if is_local and steps == k1 else _SUMS_BYTES
     of_tile = tile.m0 * tile.n0 * (8 if item == 8 else 4)

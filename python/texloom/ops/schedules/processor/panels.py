@@ -35,13 +35,18 @@ SUMS_BYTES = 16 << 10
 """What the sums of a block have in memory between two parts of the steps."""
 
 
-def panel_bytes(registers: Registers) -> int:
-    """Return the most bytes of a panel of a product.
+def feeds_products(registers: Registers) -> bool:
+    """Whether the second level of the cache is large and fast enough for panels.
 
-    Processors with registers of 64 bytes have 1 MiB or more in the second level of the cache, and
-    read 64 bytes of it in a cycle or two.
+    Processors with registers of 64 bytes have 1 MiB or more there, and read 64 bytes of it in a
+    cycle or two.
     """
-    return WIDE_PANEL_BYTES if registers.bytes >= 64 else PANEL_BYTES
+    return registers.bytes >= 64
+
+
+def panel_bytes(registers: Registers) -> int:
+    """Return the most bytes of a panel of a product."""
+    return WIDE_PANEL_BYTES if feeds_products(registers) else PANEL_BYTES
 
 
 def rows_of(registers: Registers, steps: int, columns: int, item: int, part: int) -> int:
@@ -87,6 +92,7 @@ __all__ = [
     "PANEL_BYTES",
     "SUMS_BYTES",
     "block_of",
+    "feeds_products",
     "panel_bytes",
     "part_of",
     "rows_of",

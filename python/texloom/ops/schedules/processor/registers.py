@@ -48,6 +48,10 @@ class Registers:
         sums = rows * vectors
         return sums <= self.sums and sums + vectors + 1 <= self.count
 
+    def lanes_of(self, extent: int) -> int:
+        """Return the lanes of the widest vectors of float32 that divide the extent, or 0."""
+        return next((n for n in (self.bytes // 4, 8, 4) if extent % n == 0), 0)
+
     def most_rows(self, vectors: int) -> int:
         """Return the rows of the largest tile of so many vectors of columns."""
         return max(n for n in range(1, self.count) if n == 1 or self.hold(n, vectors))

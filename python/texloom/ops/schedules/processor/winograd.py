@@ -47,11 +47,6 @@ def schedule_transform(
     return _schedule_pixels(s, found, output, registers)
 
 
-def _lanes(channels: int, registers: Registers) -> int:
-    """Return the lanes of vectors that divide the channels, a multiple of 8."""
-    return largest_divisor(channels, registers.bytes // 4) or 1
-
-
 def _split_channels(stage: Stage, axis: IterVar, lanes: int, most: int) -> list[IterVar]:
     """Split channels into parts of at most `most`, vectors and lanes."""
     vectors = int(axis.dom.extent) // lanes
@@ -65,7 +60,7 @@ def _schedule_tiles(
     """Schedule the transform of pixels: a thread computes some channels of a row of tiles."""
     (half,) = tiles.op.input_tensors
     (pixels,) = half.op.input_tensors
-    lanes = _lanes(int(tiles.shape[2]), registers)
+    lanes = registers.lanes_of(int(tiles.shape[2]))
     columns = int(half.shape[1])
     stage = s[tiles]
     element, tile, channel = stage.op.axis
@@ -99,7 +94,7 @@ def _schedule_pixels(
 ) -> tuple[IterVar, set[te.Operation]]:
     """Schedule the pixels of the result: a thread computes some channels of a row of tiles."""
     (half,) = pixels.op.input_tensors
-    lanes = _lanes(int(pixels.shape[1]), registers)
+    lanes = registers.lanes_of(int(pixels.shape[1]))
     size = int(half.shape[1])
     stage = s[output]
     n, channel, y, x = stage.op.axis
@@ -116,11 +111,7 @@ def _schedule_pixels(
     kept.set_scope("local", layout=channels_last("n", 4))
     kept.compute_at(stage, row)
     n, channel, y, x = kept.op.axis
-    vector, lane = kept.split(channel, lanes)
-    kept.reorder(n, y, x, vector, lane)
-    for axis in (y, x, vector):
-        kept.unroll(axis)
-    vectorize(kept, lane, lanes)
+    _unroll(kept, [n], [y, x], channel, lanes)
     return row, {pixels.op, half.op, output.op}
 
 
@@ -129,11 +120,18 @@ def _keep_row(half: Stage, reader: Stage, row: IterVar, lanes: int) -> None:
     half.set_scope("local")
     half.compute_at(reader, row)
     *outer, i, j, channel = half.op.axis
-    vector, lane = half.split(channel, lanes)
-    half.reorder(*outer, i, j, vector, lane)
-    for axis in (i, j, vector):
-        half.unroll(axis)
-    vectorize(half, lane, lanes)
+    _unroll(half, outer, [i, j], channel, lanes)
+
+
+def _unroll(
+    stage: Stage, outer: Sequence[IterVar], own: Sequence[IterVar], channel: IterVar, lanes: int
+) -> None:
+    """Compute the elements along `own`, and all their channels, without loops."""
+    vector, lane = stage.split(channel, lanes)
+    stage.reorder(*outer, *own, vector, lane)
+    for axis in (*own, vector):
+        stage.unroll(axis)
+    vectorize(stage, lane, lanes)
 
 
 __all__ = ["is_transform", "schedule_transform"]
