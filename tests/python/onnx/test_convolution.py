@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from node_peers import model_of, onnxruntimes, ours, random, references
+from node_peers import model_of, onnxruntimes, ours, random, references, with_constants
 from single_node import run_node
 
 import texloom
 from texloom.examples.rounding import FLOAT32_ROUNDOFF, gamma
 
 
-def check_sums(op, inputs, terms, **attributes):
+def check_sums(op, inputs, terms, constants=(), **attributes):
     """Two float32 sums differ by at most twice the error bound, a multiple of sum(|terms|)."""
     model = model_of(op, inputs, **attributes)
     (expected,) = onnxruntimes(model, inputs)
     magnitudes = onnxruntimes(model, [np.abs(each) for each in inputs])[0]
+    inputs = with_constants(model, inputs, constants)
     (got,) = ours(model, inputs)
     assert got.shape == expected.shape and got.dtype == expected.dtype
     bound = 2 * gamma(terms + 2, FLOAT32_ROUNDOFF) * magnitudes
@@ -46,6 +47,24 @@ def test_conv(name, has_bias):
     if has_bias:
         inputs.append(random(3, weight[0]))
     check_sums("Conv", inputs, np.prod(weight[1:]), **attributes)
+
+
+DILATED = {
+    "one is left": ((1, 4, 5, 5), (3, 4, 3, 3), {"dilations": [6, 5], "pads": [6, 5, 6, 5]}),
+    "columns": ((1, 4, 9, 5), (3, 4, 3, 3), {"dilations": [2, 7], "pads": [2, 7, 2, 7]}),
+    "at the end": ((1, 2, 5, 4), (3, 2, 1, 4), {"dilations": [1, 3], "pads": [0, 1, 0, 9]}),
+    "strides": ((1, 2, 8), (3, 2, 3), {"dilations": [9], "strides": [3], "pads": [9, 9]}),
+    "groups": ((1, 4, 4, 4), (4, 2, 3, 3), {"group": 2, "dilations": [4, 1], "pads": [4, 1, 4, 1]}),
+    "one row": ((1, 3, 1, 6), (2, 3, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "padding": ((1, 1, 1, 1), (2, 1, 2, 2), {"pads": [3, 3, 0, 0], "dilations": [2, 2]}),
+}
+
+
+@pytest.mark.parametrize("name", DILATED)
+def test_weights_that_only_padding_meets(name):
+    data, weight, attributes = DILATED[name]
+    inputs = [random(1, *data), random(2, *weight), random(3, weight[0])]
+    check_sums("Conv", inputs, np.prod(weight[1:]), constants=(1, 2), **attributes)
 
 
 def test_conv_of_halves_has_float32_sums():
@@ -142,7 +161,15 @@ def test_sums_of_known_weights_are_exact(channels):
     np.testing.assert_array_equal(got, expected)
 
 
-def test_qlinear_conv():
+@pytest.mark.parametrize("is_known", [False, True])
+@pytest.mark.parametrize(
+    "windows",
+    [
+        {"strides": [2, 1], "pads": [1, 0, 1, 2]},
+        {"dilations": [7, 4], "pads": [7, 4, 7, 4]},
+    ],
+)
+def test_qlinear_conv(windows, is_known):
     """Results round half to even and saturate; scales and zero points vary by channel."""
     data, weight = random(1, 1, 4, 7, 6, dtype="uint8"), random(2, 3, 4, 3, 3, dtype="int8")
     scale = np.array([0.5, 2, 64], "float32")  # powers of two: both runtimes' products are exact
@@ -151,8 +178,9 @@ def test_qlinear_conv():
         *(weight, scale, np.zeros(3, "int8")),
         *(np.array(4, "float32"), np.array(100, "uint8"), random(4, 3, dtype="int32")),
     ]
-    model = model_of("QLinearConv", inputs, strides=[2, 1], pads=[1, 0, 1, 2])
-    (got,), (expected,) = ours(model, inputs), onnxruntimes(model, inputs)
+    model = model_of("QLinearConv", inputs, **windows)
+    (expected,) = onnxruntimes(model, inputs)
+    (got,) = ours(model, with_constants(model, inputs, range(1, 9) if is_known else ()))
     np.testing.assert_array_equal(got, expected)
     assert {0, 255} <= set(got.flat)
 

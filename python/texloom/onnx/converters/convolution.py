@@ -33,6 +33,22 @@ def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
     return {**made, "groups": _groups(node)}
 
 
+def _convolved(node: Node, data: Value, weight: Value) -> tuple[Value, dict[str, Any]]:
+    """Return the weights and the attributes of a convolution.
+
+    Constant weights lose the elements that only padding is multiplied by.
+    """
+    attributes = _attributes(node, data, weight)
+    if weight.array is None or weight.is_empty:
+        return weight, attributes
+    given = (attributes[name] for name in ("strides", "pads", "dilations"))
+    windows, kept = Windows.of(weight.shape[2:], *given).inside(data.shape[2:])
+    if windows.kernel == tuple(weight.shape[2:]):
+        return weight, attributes
+    attributes["pads"] = [*windows.begins, *windows.ends]
+    return node.constant(weight.array[(..., *kept)]), attributes
+
+
 def _groups(node: Node) -> int:
     groups = int(node.attributes.get("group", 1))
     if groups < 1:
@@ -47,15 +63,16 @@ def _given(node: Node, *indices: int) -> list[Value]:
 @converts("Conv")
 def conv(node: Node) -> Value:
     """Convert a convolution along one or several axes."""
-    attributes = _attributes(node, node.input(0), node.input(1))
-    if _suits_tiles(node, attributes):
+    data = node.input(0)
+    weight, attributes = _convolved(node, data, node.input(1))
+    if _suits_tiles(node, data, weight, attributes):
         return _by_tiles(node, attributes["pads"])
-    return node.emit("conv", convolution.convolution, _given(node, 0, 1, 2), **attributes)
+    given = [data, weight, *_given(node, 2)]
+    return node.emit("conv", convolution.convolution, given, **attributes)
 
 
-def _suits_tiles(node: Node, attributes: dict[str, Any]) -> bool:
+def _suits_tiles(node: Node, data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
     """Whether fewer products of transformed tiles may compute a convolution, and do it faster."""
-    data, weight = node.input(0), node.input(1)
     steps = (attributes["groups"], *attributes["strides"], *attributes["dilations"])
     if not node.fast_math or {*steps} != {1} or weight.array is None or weight.dtype != "float32":
         return False
@@ -195,17 +212,18 @@ def deform_conv(node: Node) -> Value:
 @converts("ConvInteger")
 def conv_integer(node: Node) -> Value:
     """Convert a convolution of 8-bit integers with 32-bit sums."""
-    attributes = _attributes(node, node.input(0), node.input(1))
+    data = node.input(0)
+    weight, attributes = _convolved(node, data, node.input(1))
     given = [node.input(i) if node.has(i) else None for i in (2, 3)]
-    made = words.conv(node, node.input(0), node.input(1), *given, attributes)
+    made = words.conv(node, data, weight, *given, attributes)
     if made is not None:
         return made
     zeros = [node.constant([0], "int32") if each is None else each for each in given]
     return node.emit(
         "conv_integer",
         convolution.convolution_integer,
-        [node.input(0), node.input(1), *zeros],
-        sums=_sums_of(node.input(0), node.input(1), zeros[0], zeros[1]),
+        [data, weight, *zeros],
+        sums=_sums_of(data, weight, *zeros),
         **attributes,
     )
 
@@ -227,10 +245,10 @@ def _sums_of(data: Value, weight: Value, data_zero: Value, weight_zero: Value) -
 @converts("QLinearConv")
 def qlinear_conv(node: Node) -> Value:
     """Convert a convolution of quantized tensors."""
-    attributes = _attributes(node, node.input(0), node.input(3))
     data, data_scale, data_zero, weight, weight_scale, weight_zero, scale, zero = (
         node.input(i) for i in range(8)
     )
+    weight, attributes = _convolved(node, data, weight)
     bias = node.input(8) if node.has(8) else None
     sums = words.conv(node, data, weight, data_zero, weight_zero, attributes, bias)
     if sums is not None:
@@ -238,8 +256,8 @@ def qlinear_conv(node: Node) -> Value:
     return node.emit(
         "qlinear_conv",
         convolution.convolution_requantized,
-        _given(node, *range(9)),
-        sums=_sums_of(*(node.input(i) for i in (0, 3, 2, 5))),
+        [*_given(node, 0, 1, 2), weight, *_given(node, *range(4, 9))],
+        sums=_sums_of(data, weight, data_zero, weight_zero),
         **attributes,
     )
 

@@ -104,6 +104,7 @@ CONVOLUTIONS = {
     "1x1 of odd channels": (13, (16, 13, 1, 1), {}),
     "3x3": (8, (24, 8, 3, 3), {"pads": [1, 1, 1, 1]}),
     "odd": (7, (9, 7, 3, 2), {"pads": [2, 0, 1, 1], "dilations": [2, 1]}),
+    "rows that only padding meets": (8, (24, 8, 3, 3), {"dilations": [9, 1], "pads": [9, 1, 9, 1]}),
     "groups": (12, (16, 6, 3, 3), {"group": 2, "pads": [1, 1, 1, 1]}),
     "groups of whole words": (16, (32, 8, 3, 3), {"group": 2, "strides": [2, 1]}),
     "depthwise": (16, (16, 1, 3, 3), {"group": 16, "pads": [1, 1, 1, 1], "strides": [2, 2]}),
