@@ -5,6 +5,8 @@ A panel has some consecutive columns, which are channels of a convolution.
 
 from __future__ import annotations
 
+from math import gcd
+
 from ...divisors import largest_divisor
 from .registers import Registers
 
@@ -33,6 +35,25 @@ soon after one another.
 
 SUMS_BYTES = 16 << 10
 """What the sums of a block have in memory between two parts of the steps."""
+
+_SETS_BYTES, _WAYS = 4 << 10, 8
+"""The first level of the cache holds so many lines whose addresses differ by multiples of that."""
+
+
+def missed(rows: int, apart: int) -> float:
+    """Return the cycles that a step of a tile waits for its rows' elements.
+
+    Rows whose lines the first level of the cache cannot hold together are read from the second.
+
+    Parameters
+    ----------
+    rows : int
+        Of the tile, or its pixels.
+    apart : int
+        Bytes from one row to the next.
+    """
+    fits = _WAYS * (_SETS_BYTES // gcd(apart, _SETS_BYTES))
+    return 0 if rows <= fits else 4 * rows
 
 
 def feeds_products(registers: Registers) -> bool:
@@ -93,6 +114,7 @@ __all__ = [
     "SUMS_BYTES",
     "block_of",
     "feeds_products",
+    "missed",
     "panel_bytes",
     "part_of",
     "rows_of",

@@ -18,7 +18,7 @@ from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, are_known, likely, number_of, plain
 from ...contraction import Contraction
 from ...divisors import largest_divisor
-from .panels import block_of, panel_bytes, part_of, rows_of
+from .panels import block_of, missed, panel_bytes, part_of, rows_of
 from .registers import Registers
 
 # The fewest vectors of columns that are worth a tail of single elements.
@@ -138,7 +138,8 @@ def tile_for(
         return None
     count, width = likely(rows), -(-columns // lanes)
     candidates = list(_candidates(min(count, registers.count), width, registers))
-    own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width))
+    apart = steps * item
+    own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width, apart))
     if not isinstance(rows, int):
         return ProductTile(own, vectors, lanes, 1)
     panel = panel_bytes(registers) // (vectors * lanes * item)
@@ -173,12 +174,12 @@ def _candidates(
                 yield rows, vectors
 
 
-def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int) -> float:
-    """Return the cycles of a step of all tiles.
+def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int, apart: int) -> float:
+    """Return the cycles of a step of all tiles, given the bytes from one row to the next.
 
     Two products or loads in a cycle; a sum is ready for the next product after four cycles.
     """
-    step = max(rows * vectors / 2, (rows + vectors) / 2, 4) + 2
+    step = max(rows * vectors / 2, (rows + vectors) / 2, 4) + 2 + missed(rows, apart)
     return -(-all_rows // rows) * -(-all_vectors // vectors) * step
 
 

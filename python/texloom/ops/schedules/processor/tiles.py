@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 
 from ...._core import Tensor
 from ...contraction import Contraction
 from ...divisors import divisors_of
 from ..channels_last.axes import along_columns
-from .panels import COPY_BYTES, LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, part_of
+from .panels import COPY_BYTES, LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, missed, part_of
 from .registers import ANY, MANY, Registers
 
 _START = 64
@@ -73,16 +73,26 @@ class PixelTile:
         columns = prod(spatial) if is_flat else spatial[-1]
         if roles.rows_per_group > 1:
             columns = columns if is_flat else along_columns(spatial, spatial)[-1]
-            return tile_for(columns, min(channels, roles.rows_per_group), registers)
+            given = sums.op.input_tensors[0]
+            apart = 4 * int(given.shape[1])
+            own = min(channels, roles.rows_per_group)
+            return tile_for(columns, own, registers, apart=apart)
         inner = int(sums.op.input_tensors[1].shape[1])
         return tile_for(columns, channels, registers, is_depthwise=True) if inner == 1 else None
 
 
 @lru_cache(maxsize=1024)
 def tile_for(
-    columns: int, channels: int, registers: Registers = ANY, is_depthwise: bool = False
+    columns: int,
+    channels: int,
+    registers: Registers = ANY,
+    is_depthwise: bool = False,
+    apart: int | None = None,
 ) -> PixelTile | None:
-    """Return the tile for rows of `columns` pixels and for `channels` channels (of a group)."""
+    """Return the tile for rows of `columns` pixels and for `channels` channels (of a group).
+
+    `apart` are the bytes from one pixel that is read to the next; by default they do not count.
+    """
     widths = _widths(channels, registers)
     if is_depthwise and widths:
         # Two vectors: a thread copies whole cache lines, or pairs of them.
@@ -94,7 +104,8 @@ def tile_for(
         for width in widths
         for pixels in range(1, min(columns, registers.most_rows(width.registers)) + 1)
     ]
-    return min(tiles, key=lambda tile: _cycles(tile, columns, channels, registers), default=None)
+    cost = partial(_cycles, columns=columns, channels=channels, registers=registers, apart=apart)
+    return min(tiles, key=cost, default=None)
 
 
 def _widths(channels: int, registers: Registers) -> list[PixelTile]:
@@ -118,7 +129,9 @@ def _widths(channels: int, registers: Registers) -> list[PixelTile]:
     return found
 
 
-def _cycles(tile: PixelTile, columns: int, channels: int, registers: Registers) -> float:
+def _cycles(
+    tile: PixelTile, columns: int, channels: int, registers: Registers, apart: int | None
+) -> float:
     """Return the cost of a step for all tiles of a row: products, or loads if they take longer.
 
     Tiles that reach beyond the row compute unused elements, and test for them.
@@ -127,6 +140,7 @@ def _cycles(tile: PixelTile, columns: int, channels: int, registers: Registers) 
     if registers.count < MANY:
         loads += tile.pixels * _BROADCAST
     step = max(tile.pixels * tile.registers, loads) + 1
+    step += 0 if apart is None else missed(tile.pixels, apart)
     count = -(-columns // tile.pixels) * (channels // tile.channels)
     return count * (step + (1 if columns % tile.pixels else 0))
 
