@@ -54,6 +54,20 @@ NETWORKS = {
         a = Conv(x, w0_16x3x1x1x1)
         b = Conv<pads = [1, 1, 0, 1, 1, 0]>(a, w1_16x16x3x3x1)
         y = Conv(b, w2_8x16x1x1x1) }""",
+    # Row-major pixels are copied: their rows are no vectors, or the result has channels last.
+    "row-major pixels": """(float[2, 16, 7, 7] x) => (float[?] y) { y = Conv(x, w0_24x16x1x1) }""",
+    "row-major pixels, odd channels": """(float[2, 13, 5, 6] x) => (float[?] y) {
+        y = Conv(x, w0_24x13x1x1) }""",
+    "row-major pixels, windows": """(float[2, 16, 9, 11] x) => (float[?] y) {
+        y = Conv(x, w0_24x16x3x3) }""",
+    "row-major pixels, strides": """(float[2, 16, 9, 11] x) => (float[?] y) {
+        y = Conv<strides = [2, 2], pads = [1, 1, 1, 1]>(x, w0_8x16x3x3) }""",
+    "row-major pixels, groups": """(float[2, 16, 9, 11] x) => (float[?] y) {
+        y = Conv<group = 2>(x, w0_32x8x1x1) }""",
+    "row-major pixels to channels last": """(float[1, 24, 8, 16] x) => (float[?] y) {
+        a = Conv(x, w0_40x24x1x1) y = Conv<pads = [1, 1, 1, 1]>(a, w1_16x40x3x3) }""",
+    "row-major pixels along a line": """(float[2, 16, 13] x) => (float[?] y) {
+        y = Conv(x, w0_8x16x1) }""",
     "many channels": """(float[1, 4, 13, 13] x) => (float[?] y) {
         a = Conv(x, w0_600x4x1x1) y = Conv(a, w1_250x600x1x1) }""",
     # A large expression that a stage after the sums reads twice is computed once, at their tile.

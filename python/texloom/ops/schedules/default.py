@@ -21,7 +21,7 @@ from .recurrence import schedule_scans
 from .reduction import schedule_reduction
 from .row_reductions import Rows
 from .stages import stages_of
-from .storages import device_of, is_convolution
+from .storages import device_of, is_convolution, source_of
 from .texels import bind_texels, is_texture, schedule_lanes
 
 _Bind = Callable[[Schedule, Tensor], IterVar]
@@ -59,7 +59,7 @@ def _bind(s: Schedule, tensor: Tensor) -> IterVar:
 
 @dataclass(frozen=True)
 class _Storages:
-    """The storages of the outputs of a computation, and the kind of device that runs it.
+    """The storages of the inputs and outputs of a computation, and the kind of device that runs it.
 
     Attributes
     ----------
@@ -88,6 +88,15 @@ class _Storages:
         if is_last or is_channels_last(self.scopes.get(tensor.op, "global")):
             return self.device.bind_channels, self.device.order_channels
         return _bind, lambda s, tensor: None
+
+    def schedule_convolution(
+        self, s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
+    ) -> tuple[IterVar, list[Tensor]]:
+        """Schedule a convolution with channels last; see :func:`gpu.schedule_channels_last`."""
+        if self.device is gpu:
+            return gpu.schedule_channels_last(s, sums, root, target)
+        is_row_major = self.scopes.get(source_of(sums).op, "global") == "global"
+        return processor.schedule_channels_last(s, sums, root, target, is_row_major)
 
 
 def _schedule_kernel(s: Schedule, tensor: Tensor, storages: _Storages) -> IterVar:
@@ -147,11 +156,11 @@ def schedule_default(
     or by several threads, where that is faster. A thread of an output in a texture computes a
     texel.
     """
-    scope_of = {each.op: scope for each, scope in zip(outputs, scopes[len(inputs) :], strict=False)}
-    texels = {op for op, scope in scope_of.items() if is_texture(scope)}
+    scope_of = {each.op: scope for each, scope in zip((*inputs, *outputs), scopes, strict=False)}
     # Kernels have channels last if an argument has channels last.
     last = any(map(is_channels_last, scopes))
     storages = _Storages(scope_of, last, device_of(target))
+    texels = {each.op for each in outputs if storages.is_texture(each)}
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)
     scheduled = set(schedule_scans(s, stages, target))
@@ -175,7 +184,7 @@ def schedule_default(
         if root.op in texels or sums.op in scheduled:
             continue
         if last and is_convolution(sums, root, target):
-            made = storages.device.schedule_channels_last(s, sums, root, target)
+            made = storages.schedule_convolution(s, sums, root, target)
             threads[root.op] = made[0]
             scheduled |= {each.op for each in made[1]}
             continue

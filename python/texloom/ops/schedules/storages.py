@@ -62,7 +62,8 @@ def channels_last_storages(
     Returns
     -------
     tuple of str or None
-        None if no activation would have channels last.
+        None if no activation would have channels last, unless row-major pixels had better be copied
+        for a convolution.
     """
     device = device_of(target)
     sums = [each for each in stages if Contraction.of(each) is not None]
@@ -101,7 +102,12 @@ def channels_last_storages(
     activations = {
         each for tensor, each in zip(inputs, storages, strict=False) if tensor not in layouts
     }
-    return storages if {*activations, storages[-1]} != {"global"} else None
+    if {*activations, storages[-1]} == {"global"}:
+        copies = device is processor and any(
+            processor.suits_row_major(x, outputs[0], target) for x in sums
+        )
+        return storages if copies else None
+    return storages
 
 
 def row_major_storages(
@@ -126,6 +132,14 @@ def row_major_storages(
         if _stored(weight) in constants:
             layouts[_stored(weight)] = layout
     return tuple(layouts.get(each, "global") for each in (*inputs, *outputs))
+
+
+def source_of(sums: Tensor) -> Tensor:
+    """Return what the pixels of a convolution are made of: the input that they pad, say."""
+    tensor = sums.op.input_tensors[0]
+    while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
+        (tensor,) = tensor.op.input_tensors
+    return tensor
 
 
 def _stored(tensor: Tensor) -> Tensor:

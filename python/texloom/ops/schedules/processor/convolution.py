@@ -21,9 +21,17 @@ from .tiles import PixelBlock, PixelTile
 _LANES = 8
 """The fewest channels that are copied with channels last, by vectors."""
 
+_COLUMNS = 16
+"""The pixels of a tile of a transpose: a cache line of each channel."""
+
 
 def schedule_convolution(
-    s: Schedule, sums: Tensor, root: Tensor, tile: PixelTile, block: PixelBlock | None = None
+    s: Schedule,
+    sums: Tensor,
+    root: Tensor,
+    tile: PixelTile,
+    block: PixelBlock | None = None,
+    is_row_major: bool = False,
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule the sums of a convolution, and later stages of the same kernel.
 
@@ -37,6 +45,8 @@ def schedule_convolution(
     tile : PixelTile
     block : PixelBlock, optional
         By default, a thread computes one tile.
+    is_row_major : bool, optional
+        Whether the pixels are row-major; by default they have channels last.
 
     Returns
     -------
@@ -46,7 +56,7 @@ def schedule_convolution(
     """
     roles = Contraction.of(sums)
     assert roles is not None
-    copied, inlined = _pixels_of(sums, root)
+    copied, inlined = _pixels_of(sums, root, is_row_major)
     local = kept_sums(s, sums, root)
     is_depthwise = roles.rows_per_group == 1
     is_flat = len(sums.shape) < len(root.shape)
@@ -68,10 +78,18 @@ def schedule_convolution(
     return place, [sums, root, *inlined, *kept]
 
 
-def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]:
+def copies_pixels(sums: Tensor) -> bool:
+    """Whether the pixels of a convolution have so many channels that they are copied by vectors."""
+    return int(sums.op.input_tensors[0].shape[1]) >= _LANES
+
+
+def _pixels_of(
+    sums: Tensor, root: Tensor, is_row_major: bool
+) -> tuple[Tensor | None, list[Tensor]]:
     """Return the stage of pixels to copy, if there is one, and the stages between it and the sums.
 
     Pixels are copied if they are padded or converted, but not if the spatial axes are fused.
+    Row-major ones are copied, too, if they have several channels and belong to several results.
     """
     rank = len(root.shape)
     stage = sums.op.input_tensors[0]
@@ -84,6 +102,10 @@ def _pixels_of(sums: Tensor, root: Tensor) -> tuple[Tensor | None, list[Tensor]]
             return stage, between
         between.append(stage)
         stage = source
+    roles = Contraction.of(sums)
+    is_depthwise = roles is not None and roles.rows_per_group == 1
+    if is_row_major and between and copies_pixels(sums) and not is_depthwise:
+        return between[0], between[1:]
     return None, between
 
 
@@ -158,14 +180,22 @@ def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
 
 
 def _copy_all(stage: Stage, pixels: Tensor) -> None:
-    """Copy all pixels in a kernel of its own, a row in each block."""
+    """Copy all pixels in a kernel of its own, a row or a tile of pixels in each block."""
     n, channel, *rows, column = stage.op.axis
     if int(pixels.shape[1]) < _LANES:  # a picture's
         stage.bind(stage.fuse(n, channel, *rows), te.thread_axis("blockIdx.x"))
         return
     stage.set_scope("global", layout=channels_last("n", len(pixels.shape)))
-    stage.reorder(n, *rows, column, channel)
-    stage.bind(stage.fuse(n, *rows), te.thread_axis("blockIdx.x"))
+    outer = [n, *rows]
+    if pixels.op.tag != PADDED and pixels.shape[1] % _LANES == 0:  # a transpose
+        block, column = stage.split(column, _COLUMNS)
+        vector, channel = stage.split(channel, _LANES)
+        outer.append(block)
+        stage.reorder(*outer, vector, column, channel)
+        stage.vectorize(channel)
+    else:
+        stage.reorder(*outer, column, channel)
+    stage.bind(stage.fuse(*outer), te.thread_axis("blockIdx.x"))
 
 
 def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: int) -> None:
@@ -179,4 +209,4 @@ def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: in
     vectorize(stage, lane, lanes)
 
 
-__all__ = ["schedule_convolution"]
+__all__ = ["copies_pixels", "schedule_convolution"]
