@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from llvm_plugin import has_llvm
+from native_code import disassembled, needs_objdump
 
 import texloom
 from texloom import te
@@ -282,3 +283,39 @@ def test_llvm_is_told_the_extents_of_the_grid():
     extent = re.search(r"load i32, .*!range (![0-9]+)", code)
     assert extent
     assert f"{extent[1]} = !{{i32 1, i32 -2147483648}}" in code  # up to 2^31, exclusive
+
+
+@needs_objdump
+def test_sums_of_short_vectors_are_in_registers():
+    """Tiles of 20 columns, in an array of several, are vectors of 16 and of 4 elements.
+
+    LLVM must see that they do not overlap, or the inner loop stores all sums in each step.
+    """
+    x, w = te.placeholder((6, 14, 64), name="X"), te.placeholder((64, 20), name="W")
+    k = te.reduce_axis((0, 64), name="k")
+    y = te.compute((6, 14, 20), lambda b, i, j: te.sum(x[b, i, k] * w[k, j], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    sums = s.cache_write(y, "local")
+    block, i, j = s[y].op.axis
+    outer, block = s[y].split(block, 2)
+    s[y].bind(outer, te.thread_axis("blockIdx.x"))
+    s[sums].compute_at(s[y], outer)
+    block, i, j = s[sums].op.axis
+    (k,) = s[sums].op.reduce_axis
+    tiles, i = s[sums].split(i, 2)
+    vector, lane = s[sums].split(j, 16)
+    s[sums].reorder(block, tiles, k, i, vector, lane)
+    s[sums].unroll(i)
+    s[sums].unroll(vector)
+    s[sums].vectorize(lane)
+    f = texloom.build(s, [x, w, y], "skylake-avx512")
+    code = disassembled(f.kernels[0].binary)
+    rows = re.findall(r"^ *([0-9a-f]+): *\t?(.*)$", code, re.MULTILINE)
+    at = {int(place, 16): text for place, text in rows}
+    loops = []
+    for place, text in at.items():
+        if (jump := re.match(r"j\w+\s+0x([0-9a-f]+)", text)) and int(jump[1], 16) < place:
+            loops.append([at[each] for each in at if int(jump[1], 16) <= each <= place])
+    inner = min((body for body in loops if any("vfmadd" in line for line in body)), key=len)
+    assert sum("vfmadd" in line for line in inner) % 4 == 0
+    assert not any(re.search(r"vmov\w+\s+%[xyz]mm\d+, .*\(", line) for line in inner), inner

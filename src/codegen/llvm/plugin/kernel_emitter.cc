@@ -275,18 +275,26 @@ class BlockEmitter {
                                       offset(first));
   }
 
-  // An index as 64 bits. Sums and products that do not wrap are computed in 64 bits, so that LLVM
-  // sees which elements are neighbors: it forgets that a sum of 32 bits does not wrap when it
-  // changes the sum.
-  Value* offset(const Expr& index) {
+  // An index times a factor, as 64 bits. Sums and products that do not wrap are computed in 64 bits,
+  // so that LLVM sees which elements are neighbors: it forgets that a sum of 32 bits does not wrap
+  // when it changes the sum. It does not compare 4 * (a + b) with 4 * a + 4 * b either, so constant
+  // factors are multiplied out.
+  Value* offset(const Expr& index, int64_t factor = 1) {
     const auto* n = as<ir::Binary>(index);
-    const bool is_sum =
-        n != nullptr && n->type == ir::kInt32 &&
-        (n->op == ir::BinaryOp::Add || n->op == ir::BinaryOp::Sub || n->op == ir::BinaryOp::Mul);
-    if (!is_sum || is_from_memory(*n))
-      return builder_.CreateIntCast(expr(index), builder_.getInt64Ty(), index->type.is_int());
-    Value* a = offset(n->a);
-    return emit_binary(builder_, n->op, ir::kInt64, a, offset(n->b), true);
+    const bool is_index = n != nullptr && n->type == ir::kInt32 && !is_from_memory(*n);
+    if (is_index && (n->op == ir::BinaryOp::Add || n->op == ir::BinaryOp::Sub)) {
+      Value* a = offset(n->a, factor);
+      return emit_binary(builder_, n->op, ir::kInt64, a, offset(n->b, factor), true);
+    }
+    if (is_index && n->op == ir::BinaryOp::Mul) {
+      if (const auto* scale = as<ir::IntImm>(n->b)) return offset(n->a, factor * scale->value);
+      Value* a = offset(n->a, factor);
+      return emit_binary(builder_, n->op, ir::kInt64, a, offset(n->b), true);
+    }
+    Value* whole =
+        builder_.CreateIntCast(expr(index), builder_.getInt64Ty(), index->type.is_int());
+    if (factor == 1) return whole;
+    return builder_.CreateNSWMul(whole, builder_.getInt64(static_cast<uint64_t>(factor)));
   }
 
   // Whether the texel is in the image, and its address if it is.
