@@ -51,7 +51,7 @@ Pair coarse_log2(Real a) {
 Mask is_integer(Real a) {
   constexpr double kAnchor = 0x1p52;
   const Real magnitude = abs(a);
-  return !(magnitude < kAnchor) | ((magnitude + kAnchor) - kAnchor == magnitude);
+  return (!(magnitude < kAnchor)) | ((magnitude + kAnchor) - kAnchor == magnitude);
 }
 
 }  // namespace
