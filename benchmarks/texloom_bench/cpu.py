@@ -11,14 +11,20 @@ import os
 import platform
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from texloom.measure.loop import BatchArm, Timed
+
 from . import cpu_epilogues
 from .cpu_epilogues import TARGET, Fused
+
+_REST_SECONDS = 0.1
+"""OpenBLAS's threads look for work for some 20 ms."""
 
 PEAKS = Path("src/codegen/llvm/microkernels/mmt4d_benchmark")
 
@@ -28,7 +34,8 @@ packed       the bare product of packed sides; rows: left and result are row-maj
 /oneDNN      our speed over oneDNN's; /NumPy: rows over NumPy's, whose right side is not packed
 of peak      packed, over what multiply-adds alone reach on these threads in the same run
 Checked first: results against exact sums, of small integers in float32, and of all integers in
-int8, where oneDNN saturates on processors without VNNI ("inexact"). Medians; arms take turns."""
+int8, where oneDNN saturates on processors without VNNI ("inexact"). Medians; arms take turns,
+with pauses between them if there are several threads."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ F32 = [Product(n, n, n, "float32", "float32") for n in (256, 1024, 2048)]
 PRODUCTS = (
     *F32,
     Product(16, 2048, 2048, "float32", "float32"),
+    Product(1, 2048, 2048, "float32", "float32"),
     *(Product(n, n, n, "int8", "int8") for n in (1024, 2048)),
 )
 
@@ -117,7 +125,7 @@ def measure(product: Product, rounds: int) -> dict[str, Any]:
     peer_is_exact = "oneDNN" not in arms or bool((theirs == exact).all())
     if product.left == "float32":
         arms["NumPy"] = lambda: np.matmul(a, b, out=theirs)
-    seconds = medians([Arm(run, host.sync) for run in arms.values()], rounds=rounds)
+    seconds = medians([_rested(Arm(run, host.sync)) for run in arms.values()], rounds=rounds)
     return {
         "kernel": tile.kernel,
         "seconds": dict(zip(arms, seconds, strict=True)),
@@ -125,6 +133,16 @@ def measure(product: Product, rounds: int) -> dict[str, Any]:
         "peer_is_exact": peer_is_exact,
         "versions": versions,
     }
+
+
+def _rested(arm: Timed) -> BatchArm:
+    """Return an arm that waits before each sample: threads of the others spin for a while."""
+
+    def seconds(count: int) -> float:
+        time.sleep(_REST_SECONDS if len(os.sched_getaffinity(0)) > 1 else 0)
+        return arm.seconds(count) * count
+
+    return BatchArm(seconds)
 
 
 def peak(kernel: str, threads: int, folder: Path) -> float | None:

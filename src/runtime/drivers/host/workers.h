@@ -10,8 +10,8 @@
 #include <mutex>
 #include <span>
 #include <thread>
-#include <vector>
 
+#include "runtime/drivers/host/affinity.h"
 #include "support/function_ref.h"
 #include "support/status.h"
 
@@ -36,10 +36,15 @@ class Workers {
 
  private:
   struct Job;
+  struct Thread {
+    std::thread thread;
+    bool is_asleep = false;  // waits for posted_
+  };
 
   Workers() = default;
-  void work(std::span<std::byte> scratch);
-  void await_job(std::unique_lock<std::mutex>& lock);
+  void work(Thread& own, std::span<std::byte> scratch);
+  void await_job(Thread& own, std::unique_lock<std::mutex>& lock);
+  void wake();
   static void run_parts(Job& job, std::span<std::byte> scratch);
 
   // The jobs that were ever posted. A thread that has just finished a job watches it for a moment
@@ -47,10 +52,10 @@ class Workers {
   std::atomic<std::uint64_t> posts_ = 0;
   std::mutex mutex_;  // guards all below, and the members of Job that say so
   std::condition_variable posted_, finished_;
-  std::list<Job*> jobs_;   // jobs with parts left to start
-  unsigned sleepers_ = 0;  // threads that wait for posted_
+  std::list<Job*> jobs_;  // jobs with parts left to start
   bool stopping_ = false;
-  std::vector<std::thread> threads_;
+  std::list<Thread> threads_;
+  const Affinity affinity_ = Affinity::of_this_thread();  // of all threads
 };
 
 }  // namespace texloom::hal::host
