@@ -270,6 +270,7 @@ class Computation:
         value: Value,
         dtype: str,
         how: str = "sum",
+        may_have_where: bool = True,
     ) -> Stage:
         """Add a sum, an extremum, or a reduction of several values."""
         rng, add = self.rng, self.script.add
@@ -283,7 +284,7 @@ class Computation:
             # One variable per axis and tensor: bodies of two computes may use equal names.
             add(f'{var}_{a.name} = te.reduce_axis(({a.begin}, {a.last + 1}), name="{a.name}")')
         options = f"axis=[{', '.join(f'{var}_{name}' for name in names)}]"
-        conditional = rng.random() < 0.25 and bool(axes)
+        conditional = rng.random() < 0.25 and bool(axes) and may_have_where
         if conditional:
             i, k = rng.choice(axes).name, rng.choice(names)
             conditions = (f"({i} + {k}) % 3 != 1", f"{k} <= {i}", f"{k} < {i} * 2", f"{i} <= {k}")
