@@ -192,7 +192,10 @@ class Computation:
         has values.
         """
         rng = self.rng
-        region = Region.around(rng, shape) if shape and rng.random() < larger else Region(shape)
+        # As in Region.around(): what is read outside of a symbolic axis may not be refused.
+        is_open = any(length.is_symbolic for each in inputs for length in each.shape)
+        is_larger = bool(shape) and rng.random() < larger and not is_open
+        region = Region.around(rng, shape) if is_larger else Region(shape)
         axes = region.axes()
         sources = [*inputs, inputs[0]] if rng.random() < 0.25 else list(inputs)
         reductions: list[Axis] = []
