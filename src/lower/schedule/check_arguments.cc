@@ -81,7 +81,7 @@ class ArgumentChecker {
         std::equal(d.shape.begin(), d.shape.end(), extents.begin(), extents.end(),
                    [](const Expr& a, const Expr& b) { return arith::prove_equal(a, b, {}); });
     if (d.type == argument.tensor->type && same_shape && d.scope.memory == MemoryScope::Global) {
-      return check_exact_image(d, argument.tensor->name);
+      return check_place_in_image(d, argument.tensor->name);
     }
     sink_.error(d.location, Code::BadBinding,
                 "declare it with the tensor's shape and dtype, in global memory or a texture",
@@ -96,7 +96,11 @@ class ArgumentChecker {
     return fmt::format("{}", fmt::join(extents, ", "));
   }
 
-  void check_exact_image(const BufferDeclaration& d, const std::string& tensor) {
+  void check_place_in_image(const BufferDeclaration& d, const std::string& tensor) {
+    if (d.has_origin && !d.scope.texture && !d.exact_image)
+      sink_.error(d.location, Code::BadBinding,
+                  "declare it with scope=\"texture\", or without origin=True",
+                  "the tensor '{}' is declared with origin=True, but is in a buffer", tensor);
     if (!d.exact_image || (d.scope.texture && !d.has_origin)) return;
     sink_.error(d.location, Code::BadBinding,
                 d.has_origin ? "leave out origin=True, or exact_image=True"

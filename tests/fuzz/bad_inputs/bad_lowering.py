@@ -86,6 +86,14 @@ def buffer_declared_to_fill_an_image() -> None:
     tvm.lower(s, [x, y], binds={x: declared})
 
 
+@case("TL3011", says="declared with origin=True, but is in a buffer")
+def buffer_declared_at_an_origin() -> None:
+    x, y, s = copy_of((8, 4))
+    s[y].bind(s[y].op.axis[0], block())
+    declared = tvm.decl_buffer((8, 4), origin=True)  # wrong
+    tvm.lower(s, [x, y], binds={x: declared})
+
+
 @case("TL3011", says="declared with exact_image=True, but may begin anywhere in its image")
 def texture_declared_to_fill_its_image_at_an_origin() -> None:
     x, y, s = copy_of((8, 4))
