@@ -7,6 +7,7 @@ from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import likely, number_of, product
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
+from .gpu import products as gpu_products
 from .gpu_tiles import gpu_tile
 from .processor.products import ProductTile, schedule_product
 from .processor.registers import Registers
@@ -39,6 +40,9 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     own = ProductTile.of(sums, root, target)
     if own is not None:
         return schedule_product(s, sums, root, own)
+    of_block = gpu_products.ProductTile.of(sums, root, target)
+    if of_block is not None:
+        return gpu_products.schedule_product(s, sums, root, of_block)
     written = likely(product(root.shape[len(sums.shape) - 1 :]))
     if target.is_cpu:
         tile = _processor_tile(sums, written, Registers.of(target))

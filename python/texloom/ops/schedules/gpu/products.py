@@ -1,0 +1,290 @@
+"""Schedules of products of matrices for GPUs: tiles in shared memory, and in registers.
+
+A block computes a tile of the product. In each step its threads copy some rows and columns of the
+factors into shared memory, those of the next step while they multiply. If there are few tiles, the
+steps of the sum are divided into pieces, which blocks compute, and a second kernel adds these up in
+order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+from .... import _core, te
+from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
+from ....extents import likely, number_of
+from ...contraction import Contraction
+
+_LANES = 4
+_WARP = (4, 8)  # threads of a warp along rows and columns
+_STEPS = (32, 16, 8)  # steps of which factors are in shared memory, the first one that divides all
+_PIECES = (1, 2, 3, 4, 6, 8, 12, 16)
+_LEAST_PIECE = 64  # steps of a piece
+_LEAST_COLUMNS = 16
+_LEAST_ROWS = 2
+_PAD = 4  # elements after a row of the left factor, so that rows are in different banks
+_MOBILE = ("adreno", "mali")  # shared memory is no faster there than the caches, or is memory
+
+# An NVIDIA H200's rates. The estimate is within 15 % of 11 products, of 2 * 10^7 to 2 * 10^9
+# operations (197x768x3072, say).
+_PROCESSORS = 132
+_WARPS = 16  # of a processor that run side by side
+_PRODUCTS_PER_CYCLE = 128
+_USED = 0.63  # of the products, at most
+_OVERHEAD = 4  # of the loads for each step, in products of a thread
+_LEAST_CYCLES = 1600  # of a step
+_CYCLES_PER_US = 1980
+_LAUNCH_US = 6.0
+_SECOND_US = 2.0
+_LEAST_OF_TWO_US = 13.0
+_SUMS_PER_US = 3.3e6  # that a second kernel adds up
+
+
+@dataclass(frozen=True)
+class ProductTile:
+    """The knobs of a product's schedule.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of a thread, which has a vector of columns of each.
+    warps : (int, int)
+        Warps of a block along rows and columns.
+    steps : int
+        Steps of which the factors are in shared memory at once.
+    pieces : int
+        Pieces of the steps that blocks compute.
+    """
+
+    rows: int
+    warps: tuple[int, int]
+    steps: int
+    pieces: int = 1
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """Rows and columns of a block."""
+        return _WARP[0] * self.rows * self.warps[0], _WARP[1] * _LANES * self.warps[1]
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        return prod(_WARP) * prod(self.warps)
+
+    @property
+    def shared_bytes(self) -> int:
+        """Bytes of shared memory, for float32 factors: two steps of them."""
+        down, across = self.block
+        return 2 * 4 * (down * (self.steps + _PAD) + self.steps * across)
+
+    @classmethod
+    def of(cls, sums: Tensor, root: Tensor, target: TargetValue) -> ProductTile | None:
+        """Return the tile for sums of which `root` is computed.
+
+        None for other sums than those of row-major matrices, with too few rows or columns, or where
+        vectors do not divide columns and steps.
+        """
+        if target.is_cpu or target.device in _MOBILE or len(root.shape) != len(sums.shape):
+            return None
+        if not _are_of_matrices(sums) or sums.dtype != "float32":
+            return None
+        *batch, rows, columns = (likely(extent) for extent in sums.shape)
+        steps, written = (number_of(n) for n in (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
+        if steps is None or written != number_of(sums.shape[-1]) or written is None:
+            return None
+        limits = (target.max_threads, target.local_memory_bytes)
+        return tile_for(prod(batch), rows, columns, steps, limits)
+
+
+def _are_of_matrices(sums: Tensor) -> bool:
+    """Whether sums are ``sum(a[..., i, k] * b[..., k, j], axis=k)``."""
+    roles = Contraction.of(sums)
+    axes, reduced = list(sums.op.axis), list(sums.op.reduce_axis)
+    if roles is None or roles.is_convolution or roles.rows != len(axes) - 2 or len(reduced) != 1:
+        return False
+    if roles.rows_per_group < likely(sums.shape[-2]) or len(sums.op.input_tensors) != 2:
+        return False
+    loads = list(_core.loads_of(sums.op.body[0]))
+    (k,), (row, column) = reduced, axes[-2:]
+
+    def ends(load: Any, *variables: IterVar) -> bool:
+        indices = list(load.indices)
+        return len(indices) >= 2 and all(
+            index.same_as(axis.var) for index, axis in zip(indices[-2:], variables, strict=True)
+        )
+
+    return len(loads) == 2 and ends(loads[0], row, k) and ends(loads[1], k, column)
+
+
+@lru_cache(maxsize=1024)
+def tile_for(
+    batch: int, rows: int, columns: int, steps: int, limits: tuple[int, int]
+) -> ProductTile | None:
+    """Return the tile that is estimated to be the fastest; None if there are no candidates.
+
+    `limits` are the threads of a block and its bytes of shared memory.
+    """
+    if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % _LANES:
+        return None
+    return min(
+        _candidates(steps, limits),
+        key=lambda tile: (microseconds(tile, batch, rows, columns, steps), tile.pieces),
+        default=None,
+    )
+
+
+def _candidates(steps: int, limits: tuple[int, int]) -> Iterator[ProductTile]:
+    """Yield the tiles from which :func:`tile_for` chooses."""
+    for pieces in _PIECES:
+        own = next((n for n in _STEPS if steps % (n * pieces) == 0), None)
+        if own is None or (pieces > 1 and (own < _STEPS[0] or steps // pieces < _LEAST_PIECE)):
+            continue
+        for rows, warps in (
+            (7, (1, 1)),
+            (4, (2, 1)),
+            (8, (1, 2)),
+            (4, (2, 2)),
+            (7, (2, 2)),
+            (8, (2, 2)),
+        ):
+            tile = ProductTile(rows, warps, own, pieces)
+            if tile.threads <= limits[0] and tile.shared_bytes <= limits[1]:
+                yield tile
+
+
+def microseconds(tile: ProductTile, batch: int, rows: int, columns: int, steps: int) -> float:
+    """Return the time that a product is estimated to take, with its launches."""
+    down, across = tile.block
+    blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
+    at_once = _WARPS // prod(tile.warps)
+    full, rest = divmod(-(-blocks // _PROCESSORS), at_once)
+    own = tile.rows * _LANES
+    used = _USED * own / (own + _OVERHEAD)
+    work = down * across * tile.steps / _PRODUCTS_PER_CYCLE / used
+    cycles = full * max(at_once * work, _LEAST_CYCLES)
+    cycles += max(rest * work, _LEAST_CYCLES) if rest else 0
+    spent = _LAUNCH_US + cycles * (steps // tile.pieces // tile.steps) / _CYCLES_PER_US
+    if tile.pieces == 1:
+        return spent
+    added = _SECOND_US + tile.pieces * batch * rows * columns / _SUMS_PER_US
+    return max(spent + added, _LEAST_OF_TWO_US)
+
+
+def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile) -> IterVar:
+    """Schedule a product, and later stages of the same kernel.
+
+    Parameters
+    ----------
+    s : Schedule
+    sums : Tensor
+        A product that has a tile.
+    root : Tensor
+        The stage that the kernel writes; stages between `sums` and `root` must be inlined.
+    tile : ProductTile
+
+    Returns
+    -------
+    IterVar
+        The axis of threads.
+    """
+    factors = list(sums.op.input_tensors)
+    if tile.pieces == 1:
+        local = s.cache_write(sums, "local") if root.op == sums.op else sums
+        if local is sums:
+            s[sums].set_scope("local")
+        thread = _bind_tiles(s[root], tile)
+        s[local].compute_at(s[root], thread)
+        _accumulate(s, local, factors, tile)
+        return thread
+    piece, _ = s[sums].split(sums.op.reduce_axis[0], nparts=tile.pieces)
+    parts = s.rfactor(sums, piece)
+    local = s.cache_write(parts, "local")
+    s[local].compute_at(s[parts], _bind_tiles(s[parts], tile))
+    _accumulate(s, local, factors, tile)
+    added = s.cache_write(sums, "local") if root.op == sums.op else sums
+    if added is sums:
+        s[sums].set_scope("local")
+    thread = _bind_elements(s[root])
+    s[added].compute_at(s[root], thread)
+    s[added].unroll(s[added].op.reduce_axis[0])
+    _vectorize(s[added], s[added].op.axis[-1])
+    return thread
+
+
+def _bind_tiles(stage: Stage, tile: ProductTile) -> IterVar:
+    """Give each block and thread its tile of ``[..., M, N]``; return the axis of threads."""
+    *others, row, column = stage.op.axis
+    block_row, row = stage.split(row, tile.block[0])
+    block_column, column = stage.split(column, tile.block[1])
+    warp_row, row = stage.split(row, _WARP[0] * tile.rows)
+    own_row, thread_row = stage.split(row, _WARP[0])
+    warp_column, column = stage.split(column, _WARP[1] * _LANES)
+    thread_column, lane = stage.split(column, _LANES)
+    threads = [warp_row, warp_column, thread_row, thread_column]
+    stage.reorder(*others, block_row, block_column, *threads, own_row, lane)
+    thread = stage.fuse(*threads)
+    if others:
+        stage.bind(stage.fuse(*others), te.thread_axis("blockIdx.z"))
+    stage.bind(block_row, te.thread_axis("blockIdx.y"))
+    stage.bind(block_column, te.thread_axis("blockIdx.x"))
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+    stage.unroll(own_row)
+    stage.vectorize(lane)
+    return thread
+
+
+def _bind_elements(stage: Stage) -> IterVar:
+    """Give each thread a vector of elements; return the axis of threads."""
+    *others, column = stage.op.axis
+    columns, lane = stage.split(column, _LANES)
+    block, thread = stage.split(stage.fuse(*others, columns), 128)
+    stage.bind(block, te.thread_axis("blockIdx.x"))
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+    stage.vectorize(lane)
+    return thread
+
+
+def _accumulate(s: Schedule, sums: Tensor, factors: list[Tensor], tile: ProductTile) -> None:
+    """Schedule the steps of a thread: copies to shared memory, to registers, and products."""
+    stage = s[sums]
+    shared = [s.cache_read(each, "shared", [sums]) for each in factors]
+    left, right = (s.cache_read(each, "local", [sums]) for each in shared)
+    *others, row, column = stage.op.axis
+    outer, inner = stage.split(stage.op.reduce_axis[0], tile.steps)
+    group, step = stage.split(inner, _LANES)
+    stage.reorder(outer, group, step, *others, row, column)
+    for axis in (group, step, row):
+        stage.unroll(axis)
+    _vectorize(stage, column)
+    for each, place in ((left, group), (right, step)):
+        s[each].compute_at(stage, place)
+        *_, down, across = s[each].op.axis
+        s[each].unroll(down)
+        _vectorize(s[each], across)
+    for each in shared:
+        s[each].compute_at(stage, outer)
+        _copy(s[each], tile.threads)
+        s[each].pipeline(stages=2)
+    s[shared[0]].storage_align(s[shared[0]].op.axis[-2], tile.steps, _PAD)
+
+
+def _copy(stage: Stage, threads: int) -> None:
+    """Let the threads of a block copy a part of a factor."""
+    *others, last = stage.op.axis
+    last, lane = stage.split(last, _LANES)
+    turn, thread = stage.split(stage.fuse(*others, last), threads)
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+    stage.unroll(turn)
+    stage.vectorize(lane)
+
+
+def _vectorize(stage: Stage, axis: IterVar) -> None:
+    _, lane = stage.split(axis, _LANES)
+    stage.vectorize(lane)
+
+
+__all__ = ["ProductTile", "microseconds", "schedule_product", "tile_for"]
