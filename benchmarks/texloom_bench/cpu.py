@@ -11,20 +11,17 @@ import os
 import platform
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from texloom.measure.loop import BatchArm, Timed
-
 from . import cpu_epilogues
 from .cpu_epilogues import TARGET, Fused
 
 _REST_SECONDS = 0.1
-"""OpenBLAS's threads look for work for some 20 ms."""
+"""With several threads: OpenBLAS's look for work for some 20 ms, others for less."""
 
 PEAKS = Path("src/codegen/llvm/microkernels/mmt4d_benchmark")
 
@@ -71,7 +68,8 @@ def measure(product: Product, rounds: int) -> dict[str, Any]:
     import numpy as np
 
     from texloom import build, device, nd, te
-    from texloom.measure.loop import Arm, medians
+    from texloom.measure.loop import Arm, Sampling
+    from texloom.measure.loop import measure as sampled
     from texloom.ops import tiled
     from texloom.target import mmt4d_tile
 
@@ -125,7 +123,11 @@ def measure(product: Product, rounds: int) -> dict[str, Any]:
     peer_is_exact = "oneDNN" not in arms or bool((theirs == exact).all())
     if product.left == "float32":
         arms["NumPy"] = lambda: np.matmul(a, b, out=theirs)
-    seconds = medians([_rested(Arm(run, host.sync)) for run in arms.values()], rounds=rounds)
+    sampling = Sampling(
+        rounds, rest_seconds=_REST_SECONDS if len(os.sched_getaffinity(0)) > 1 else 0
+    )
+    times = sampled([Arm(run, host.sync) for run in arms.values()], sampling)
+    seconds = [each.median for each in times]
     return {
         "kernel": tile.kernel,
         "seconds": dict(zip(arms, seconds, strict=True)),
@@ -133,16 +135,6 @@ def measure(product: Product, rounds: int) -> dict[str, Any]:
         "peer_is_exact": peer_is_exact,
         "versions": versions,
     }
-
-
-def _rested(arm: Timed) -> BatchArm:
-    """Return an arm that waits before each sample: threads of the others spin for a while."""
-
-    def seconds(count: int) -> float:
-        time.sleep(_REST_SECONDS if len(os.sched_getaffinity(0)) > 1 else 0)
-        return arm.seconds(count) * count
-
-    return BatchArm(seconds)
 
 
 def peak(kernel: str, threads: int, folder: Path) -> float | None:

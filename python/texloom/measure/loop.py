@@ -93,6 +93,8 @@ class Sampling:
     pause_seconds : float
         Pause after every `rounds_to_pause` rounds, so that the device cools down.
     rounds_to_pause : int
+    rest_seconds : float
+        Pause before each sample, so that threads of other arms stop looking for work.
     """
 
     rounds: int = 7
@@ -102,6 +104,7 @@ class Sampling:
     warm_up_seconds: float = 0.0
     pause_seconds: float = 0.0
     rounds_to_pause: int = 1
+    rest_seconds: float = 0.0
 
 
 def runs_of_sample(arm: Timed, sampling: Sampling) -> int:
@@ -131,6 +134,8 @@ def measure(arms: Sequence[Timed], sampling: Sampling) -> list[Measurement]:
             time.sleep(sampling.pause_seconds)
         for place in range(len(arms)):
             turn = (place + number) % len(arms)
+            if sampling.rest_seconds > 0:
+                time.sleep(sampling.rest_seconds)
             results[turn].append(arms[turn].seconds(runs[turn]))
     return [Measurement(tuple(each), count) for each, count in zip(results, runs, strict=True)]
 

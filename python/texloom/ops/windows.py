@@ -107,10 +107,11 @@ class Windows:
         begins_outside = (count - 1) * stride >= extent + self.begins[axis]
         return count - 1 if begins_outside else count
 
-    def inside(self, extents: Sequence[Extent]) -> tuple[Windows, tuple[slice, ...]]:
+    def trimmed(self, extents: Sequence[Extent]) -> tuple[Windows, tuple[slice, ...]]:
         """Return windows without their outer elements that all windows read from the padding.
 
-        Their number is the same. Such elements are those of large dilations in small tensors.
+        Their number is the same. Such elements are those of large dilations in small tensors. Not
+        for `ceil`, where the padding before a tensor decides whether a last window is one.
 
         Parameters
         ----------
@@ -123,25 +124,26 @@ class Windows:
         kept : tuple of slice
             The elements of the kernel that they have, along each axis.
         """
-        axes = [self._inside(axis, plain(extent)) for axis, extent in enumerate(extents)]
+        assert not self.ceil
+        axes = [self._trimmed(axis, plain(extent)) for axis, extent in enumerate(extents)]
         kernel = tuple(kept.stop - kept.start for kept, _, _ in axes)
         begins, ends = (tuple(axis[i] for axis in axes) for i in (1, 2))
         made = replace(self, kernel=kernel, begins=begins, ends=ends)
         return made, tuple(kept for kept, _, _ in axes)
 
-    def _inside(self, axis: int, extent: Extent) -> tuple[slice, Extent, Extent]:
+    def _trimmed(self, axis: int, extent: Extent) -> tuple[slice, Extent, Extent]:
         """Return the elements of an axis that some window reads inside, and the padding left."""
         first, last = 0, self.kernel[axis] - 1
         begin, end, step = self.begins[axis], self.ends[axis], self.dilations[axis]
         is_known = all(isinstance(each, int) for each in (extent, begin, end))
         if is_known and self._count(axis, extent) > 0:
-            while first < last and step <= begin and not self._is_inside(axis, first, extent):
+            while first < last and step <= begin and not self._meets_tensor(axis, first, extent):
                 first, begin = first + 1, begin - step
-            while first < last and step <= end and not self._is_inside(axis, last, extent):
+            while first < last and step <= end and not self._meets_tensor(axis, last, extent):
                 last, end = last - 1, end - step
         return slice(first, last + 1), begin, end
 
-    def _is_inside(self, axis: int, element: int, extent: int) -> bool:
+    def _meets_tensor(self, axis: int, element: int, extent: int) -> bool:
         """Whether an element of a window is inside of the tensor for at least one window."""
         place = element * self.dilations[axis] - self.begins[axis]
         window = max(0, -(place // self.strides[axis]))

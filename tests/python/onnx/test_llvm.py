@@ -172,8 +172,8 @@ def test_tiles_of_rows_that_are_whole_pages_apart():
     assert tile_for(50, 768, 3000, 4, skylake).rows == 25
     for rows, steps, most in ((50, 3072, 8), (60, 1024, 8), (50, 512, 16), (50, 3024, 30)):
         assert tile_for(rows, 768, steps, 4, skylake).rows <= most
-    assert processor_tile_for(196, 256, skylake, apart=1000 * 4).pixels == 14
-    assert processor_tile_for(196, 256, skylake, apart=1024 * 4).pixels <= 8
+    assert processor_tile_for(196, 256, skylake, pitch=1000 * 4).pixels == 14
+    assert processor_tile_for(196, 256, skylake, pitch=1024 * 4).pixels <= 8
 
 
 def test_matrices_of_one_row_are_rows_of_one():

@@ -22,10 +22,10 @@ def test_elements_that_only_padding_meets():
     for extent, kernel, stride, dilation, begin, end in grid:
         windows = Windows.of([kernel], [stride], [begin, end], [dilation])
         if extent + begin + end < windows.reach(0):
-            assert windows.inside([extent]) == (windows, (slice(0, kernel),))
+            assert windows.trimmed([extent]) == (windows, (slice(0, kernel),))
             continue
         (count,) = windows.counts([extent])
-        made, (kept,) = windows.inside([extent])
+        made, (kept,) = windows.trimmed([extent])
         assert made.counts([extent]) == (count,)
         assert min(*made.begins, *made.ends) >= 0
         whole = [elements(windows, each, extent, count) for each in range(kernel)]

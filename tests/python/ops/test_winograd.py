@@ -160,3 +160,14 @@ def test_weights_that_are_computed():
     nodes = "m = ReduceMax<keepdims = 1>(x) v = Mul(w, m) y = Conv<{0}>(x, v, b)"
     model = model_of(x, w, nodes=nodes, pads=SAME)
     assert not is_by_tiles(texloom.compile(model, target=FAST))
+
+
+def test_larger_windows_of_which_padding_leaves_three_rows_and_columns():
+    """The first two rows and columns of the weights meet nothing but padding."""
+    x, w = random(1, 32, 3, 3), random(32, 32, 5, 5)
+    compiled = texloom.compile(model_of(x, w, pads=[20, 20, 0, 0]), FAST)
+    assert is_by_tiles(compiled)
+    made = compiled.run({"x": x})["y"]
+    expected = convolved(x, w[:, :, 2:, 2:], np.zeros(32), [18, 18, 0, 0])
+    bound = STEPS * ROUNDOFF * magnitudes(x, w[:, :, 2:, 2:], made.shape[2:], [18, 18])
+    assert (np.abs(made - expected) <= (32 + 1) * bound).all()

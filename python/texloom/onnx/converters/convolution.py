@@ -33,7 +33,7 @@ def _attributes(node: Node, data: Value, weight: Value) -> dict[str, Any]:
     return {**made, "groups": _groups(node)}
 
 
-def _convolved(node: Node, data: Value, weight: Value) -> tuple[Value, dict[str, Any]]:
+def _trimmed_weights(node: Node, data: Value, weight: Value) -> tuple[Value, dict[str, Any]]:
     """Return the weights and the attributes of a convolution.
 
     Constant weights lose the elements that only padding is multiplied by.
@@ -42,7 +42,7 @@ def _convolved(node: Node, data: Value, weight: Value) -> tuple[Value, dict[str,
     if weight.array is None or weight.is_empty:
         return weight, attributes
     given = (attributes[name] for name in ("strides", "pads", "dilations"))
-    windows, kept = Windows.of(weight.shape[2:], *given).inside(data.shape[2:])
+    windows, kept = Windows.of(weight.shape[2:], *given).trimmed(data.shape[2:])
     if windows.kernel == tuple(weight.shape[2:]):
         return weight, attributes
     attributes["pads"] = [*windows.begins, *windows.ends]
@@ -64,9 +64,9 @@ def _given(node: Node, *indices: int) -> list[Value]:
 def conv(node: Node) -> Value:
     """Convert a convolution along one or several axes."""
     data = node.input(0)
-    weight, attributes = _convolved(node, data, node.input(1))
+    weight, attributes = _trimmed_weights(node, data, node.input(1))
     if _suits_tiles(node, data, weight, attributes):
-        return _by_tiles(node, attributes["pads"])
+        return _by_tiles(node, data, weight, attributes["pads"])
     given = [data, weight, *_given(node, 2)]
     return node.emit("conv", convolution.convolution, given, **attributes)
 
@@ -88,14 +88,14 @@ def _windows(pads: Sequence[int]) -> Windows:
     return Windows.of((3, 3), pads=pads)
 
 
-def _by_tiles(node: Node, pads: Sequence[int]) -> Value:
+def _by_tiles(node: Node, data: Value, weight: Value, pads: Sequence[int]) -> Value:
     """Compute a convolution by products of transformed tiles and transformed weights."""
-    data, weight = node.input(0), node.constant(winograd.transformed_weights(node.known(1)))
+    transformed = node.constant(winograd.transformed_weights(weight.array))
     extents = _windows(pads).counts(data.shape[2:])
     tiles = node.emit_part(
         "tiles", "tiles", winograd.transformed_tiles, [data], pads=pads[:2], extents=extents
     )
-    made = node.emit_part("products", "matmul", products.matmul, [tiles, weight])
+    made = node.emit_part("products", "matmul", products.matmul, [tiles, transformed])
     return node.emit(
         "pixels",
         winograd.pixels_of_tiles,
@@ -213,7 +213,7 @@ def deform_conv(node: Node) -> Value:
 def conv_integer(node: Node) -> Value:
     """Convert a convolution of 8-bit integers with 32-bit sums."""
     data = node.input(0)
-    weight, attributes = _convolved(node, data, node.input(1))
+    weight, attributes = _trimmed_weights(node, data, node.input(1))
     given = [node.input(i) if node.has(i) else None for i in (2, 3)]
     made = words.conv(node, data, weight, *given, attributes)
     if made is not None:
@@ -248,7 +248,7 @@ def qlinear_conv(node: Node) -> Value:
     data, data_scale, data_zero, weight, weight_scale, weight_zero, scale, zero = (
         node.input(i) for i in range(8)
     )
-    weight, attributes = _convolved(node, data, weight)
+    weight, attributes = _trimmed_weights(node, data, weight)
     bias = node.input(8) if node.has(8) else None
     sums = words.conv(node, data, weight, data_zero, weight_zero, attributes, bias)
     if sums is not None:

@@ -21,7 +21,7 @@ from .recurrence import schedule_scans
 from .reduction import schedule_reduction
 from .row_reductions import Rows
 from .stages import stages_of
-from .storages import device_of, is_convolution, source_of
+from .storages import device_of, is_convolution
 from .texels import bind_texels, is_texture, schedule_lanes
 
 _Bind = Callable[[Schedule, Tensor], IterVar]
@@ -75,7 +75,7 @@ class _Storages:
     device: ModuleType
 
     def is_texture(self, tensor: Tensor) -> bool:
-        """Whether an output is a texture."""
+        """Whether an input or an output is a texture."""
         return is_texture(self.scopes.get(tensor.op, "global"))
 
     def functions(self, tensor: Tensor) -> tuple[_Bind, _Order]:
@@ -88,15 +88,6 @@ class _Storages:
         if is_last or is_channels_last(self.scopes.get(tensor.op, "global")):
             return self.device.bind_channels, self.device.order_channels
         return _bind, lambda s, tensor: None
-
-    def schedule_convolution(
-        self, s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
-    ) -> tuple[IterVar, list[Tensor]]:
-        """Schedule a convolution with channels last; see :func:`gpu.schedule_channels_last`."""
-        if self.device is gpu:
-            return gpu.schedule_channels_last(s, sums, root, target)
-        is_row_major = self.scopes.get(source_of(sums).op, "global") == "global"
-        return processor.schedule_channels_last(s, sums, root, target, is_row_major)
 
 
 def _schedule_kernel(s: Schedule, tensor: Tensor, storages: _Storages) -> IterVar:
@@ -184,7 +175,7 @@ def schedule_default(
         if root.op in texels or sums.op in scheduled:
             continue
         if last and is_convolution(sums, root, target):
-            made = storages.schedule_convolution(s, sums, root, target)
+            made = storages.device.schedule_channels_last(s, sums, root, target, scope_of)
             threads[root.op] = made[0]
             scheduled |= {each.op for each in made[1]}
             continue

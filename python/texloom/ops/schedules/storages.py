@@ -134,14 +134,6 @@ def row_major_storages(
     return tuple(layouts.get(each, "global") for each in (*inputs, *outputs))
 
 
-def source_of(sums: Tensor) -> Tensor:
-    """Return what the pixels of a convolution are made of: the input that they pad, say."""
-    tensor = sums.op.input_tensors[0]
-    while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
-        (tensor,) = tensor.op.input_tensors
-    return tensor
-
-
 def _stored(tensor: Tensor) -> Tensor:
     """Return the source in memory of a tensor that only converts its input; else the tensor."""
     while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Verifier.h>
+#include <llvm/Support/MathExtras.h>
 
 #include <string>
 #include <unordered_map>
@@ -275,10 +276,10 @@ class BlockEmitter {
                                       offset(first));
   }
 
-  // An index times a factor, as 64 bits. Sums and products that do not wrap are computed in 64 bits,
-  // so that LLVM sees which elements are neighbors: it forgets that a sum of 32 bits does not wrap
-  // when it changes the sum. It does not compare 4 * (a + b) with 4 * a + 4 * b either, so constant
-  // factors are multiplied out.
+  // An index times a factor, as 64 bits. Sums and products that do not wrap are computed in 64
+  // bits, so that LLVM sees which elements are neighbors: it forgets that a sum of 32 bits does not
+  // wrap when it changes the sum. It does not compare 4 * (a + b) with 4 * a + 4 * b either, so
+  // constant factors are multiplied out.
   Value* offset(const Expr& index, int64_t factor = 1) {
     const auto* n = as<ir::Binary>(index);
     const bool is_index = n != nullptr && n->type == ir::kInt32 && !is_from_memory(*n);
@@ -287,14 +288,17 @@ class BlockEmitter {
       return emit_binary(builder_, n->op, ir::kInt64, a, offset(n->b, factor), true);
     }
     if (is_index && n->op == ir::BinaryOp::Mul) {
-      if (const auto* scale = as<ir::IntImm>(n->b)) return offset(n->a, factor * scale->value);
+      const auto* scale = as<ir::IntImm>(n->b);  // the simplifier puts constants on the right
+      int64_t whole = 0;
+      if (scale != nullptr && !llvm::MulOverflow(factor, scale->value, whole))
+        return offset(n->a, whole);
       Value* a = offset(n->a, factor);
       return emit_binary(builder_, n->op, ir::kInt64, a, offset(n->b), true);
     }
-    Value* whole =
-        builder_.CreateIntCast(expr(index), builder_.getInt64Ty(), index->type.is_int());
+    Value* whole = builder_.CreateIntCast(expr(index), builder_.getInt64Ty(), index->type.is_int());
     if (factor == 1) return whole;
-    return builder_.CreateNSWMul(whole, builder_.getInt64(static_cast<uint64_t>(factor)));
+    Value* times = builder_.getInt64(static_cast<uint64_t>(factor));
+    return emit_binary(builder_, ir::BinaryOp::Mul, ir::kInt64, whole, times, true);
   }
 
   // Whether the texel is in the image, and its address if it is.

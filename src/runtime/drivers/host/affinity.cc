@@ -1,51 +1,52 @@
 #include "runtime/drivers/host/affinity.h"
 
+#include <algorithm>
+#include <cstddef>
+
 #if defined(__linux__)
-#include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace texloom::hal::host {
 
 #if defined(__linux__)
 
-namespace {
+int current_thread() { return static_cast<int>(syscall(SYS_gettid)); }
+int current_processor() { return sched_getcpu(); }
 
-constexpr std::size_t kMostBytes = 8 * sizeof(cpu_set_t);  // 8,192 processors
-
-cpu_set_t* as_set(std::vector<std::byte>& bytes) {
-  return reinterpret_cast<cpu_set_t*>(bytes.data());
-}
-
-}  // namespace
-
-Affinity Affinity::of_this_thread() {
+Affinity Affinity::of(int thread) {
   Affinity made;
-  made.set_.resize(kMostBytes);
-  if (sched_getaffinity(0, made.set_.size(), as_set(made.set_)) != 0) made.set_.clear();
+  auto* set = reinterpret_cast<cpu_set_t*>(made.bits_.data());
+  if (sched_getaffinity(thread, sizeof made.bits_, set) != 0) made.bits_ = {};
   return made;
 }
 
-void Affinity::keep_off_this_processor(std::thread& thread) const {
-  const int own = sched_getcpu();
-  if (set_.empty() || own < 0) return;
-  std::vector<std::byte> others = set_;
-  CPU_CLR_S(static_cast<std::size_t>(own), others.size(), as_set(others));
-  if (CPU_COUNT_S(others.size(), as_set(others)) != 0)
-    pthread_setaffinity_np(thread.native_handle(), others.size(), as_set(others));
-}
-
-void Affinity::restore() const {
-  if (!set_.empty())
-    sched_setaffinity(0, set_.size(), reinterpret_cast<const cpu_set_t*>(set_.data()));
+bool Affinity::apply_to(int thread) const {
+  const auto* set = reinterpret_cast<const cpu_set_t*>(bits_.data());
+  return sched_setaffinity(thread, sizeof bits_, set) == 0;
 }
 
 #else
 
-Affinity Affinity::of_this_thread() { return {}; }
-void Affinity::keep_off_this_processor(std::thread&) const {}
-void Affinity::restore() const {}
+int current_thread() { return -1; }
+int current_processor() { return -1; }
+Affinity Affinity::of(int) { return {}; }
+bool Affinity::apply_to(int) const { return false; }
 
 #endif
+
+Affinity Affinity::without(int processor) const {
+  constexpr std::size_t kBits = 8 * sizeof(unsigned long);
+  Affinity made = *this;
+  const auto at = static_cast<std::size_t>(processor);
+  if (at < kBits * made.bits_.size()) made.bits_[at / kBits] &= ~(1UL << at % kBits);
+  return made;
+}
+
+bool Affinity::is_empty() const {
+  return std::ranges::all_of(bits_, [](unsigned long each) { return each == 0; });
+}
 
 }  // namespace texloom::hal::host

@@ -1,29 +1,30 @@
 // The processors that threads may run on. Systems other than Linux choose them alone.
 #pragma once
 
-#include <cstddef>
-#include <thread>
-#include <vector>
+#include <array>
 
 namespace texloom::hal::host {
 
-// A set of processors.
+// The system's number of the calling thread.
+int current_thread();
+
+// The processor that the calling thread is on; -1 if the system does not say.
+int current_processor();
+
+// A set of processors; empty if the system does not say which ones.
 class Affinity {
  public:
-  // That of the calling thread; empty if the system does not say.
-  static Affinity of_this_thread();
+  // The set of a thread of this process.
+  static Affinity of(int thread);
 
-  // Keeps a thread off the processor that the calling thread is on, if the set has others.
-  //
-  // A system may wake a thread up on the busy processor of the thread that wakes it, although
-  // others are idle (Linux: others that share no cache with it), and move it milliseconds later.
-  void keep_off_this_processor(std::thread& thread) const;
+  [[nodiscard]] Affinity without(int processor) const;
+  [[nodiscard]] bool is_empty() const;
 
-  // Lets the calling thread run on all processors of the set again.
-  void restore() const;
+  // Lets a thread run on these processors alone; returns whether the system does.
+  [[nodiscard]] bool apply_to(int thread) const;
 
  private:
-  std::vector<std::byte> set_;  // as the system's functions take it
+  std::array<unsigned long, 128> bits_{};  // as the system's functions take them
 };
 
 }  // namespace texloom::hal::host

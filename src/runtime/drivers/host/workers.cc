@@ -14,6 +14,10 @@ namespace {
 // A part is this fraction of a thread's share of what is left, so that threads end together.
 constexpr std::uint64_t kPartsOfShare = 2;
 
+// How many workers are woken up on other processors than the caller's, by two system calls each:
+// among more, those that start late matter less.
+constexpr unsigned kMostMoved = 8;
+
 // For how long a thread polls before it sleeps: longer than kernels run that are not shared, so
 // that it is awake for the next one that is. MobileNetV3 took 6.3 ms with 50 us, and 3.7 since.
 constexpr std::chrono::microseconds kBusy(500);
@@ -89,6 +93,7 @@ void Workers::run_parts(Job& job, std::span<std::byte> scratch) {
 
 void Workers::work(Thread& own, std::span<std::byte> scratch) {
   std::unique_lock lock(mutex_);
+  own.number = current_thread();
   while (true) {
     await_job(own, lock);
     if (stopping_) return;
@@ -110,22 +115,28 @@ void Workers::await_job(Thread& own, std::unique_lock<std::mutex>& lock) {
     holds_soon([&] { return posts_.load(std::memory_order_relaxed) != seen; });
     lock.lock();
   }
-  const auto is_due = [&] { return stopping_ || !jobs_.empty(); };
-  if (is_due()) return;
-  own.is_asleep = true;
-  posted_.wait(lock, is_due);
-  own.is_asleep = false;
-  affinity_.restore();
+  while (!stopping_ && jobs_.empty()) {
+    own.is_asleep = true;
+    posted_.wait(lock);
+    own.is_asleep = false;
+    if (std::exchange(own.is_kept_off, false)) (void)own.usual.apply_to(own.number);
+  }
 }
 
-void Workers::wake() {
-  bool any = false;
+// The system may wake a thread up on the busy processor of the thread that wakes it, although
+// others are idle (Linux: those that share no cache with it), and move it milliseconds later.
+void Workers::wake_all() {
+  unsigned woken = 0;
   for (Thread& each : threads_) {
-    if (!each.is_asleep) continue;
-    affinity_.keep_off_this_processor(each.thread);
-    any = true;
+    if (!std::exchange(each.is_asleep, false)) continue;
+    const bool may_move = ++woken <= kMostMoved && !each.is_kept_off;
+    const int processor = may_move ? current_processor() : -1;
+    if (processor < 0) continue;
+    each.usual = Affinity::of(each.number);
+    const Affinity others = each.usual.without(processor);
+    each.is_kept_off = !others.is_empty() && others.apply_to(each.number);
   }
-  if (any) posted_.notify_all();
+  if (woken != 0) posted_.notify_all();
 }
 
 Status Workers::run(std::uint64_t items, std::span<std::byte> scratch, Part part) {
@@ -136,7 +147,7 @@ Status Workers::run(std::uint64_t items, std::span<std::byte> scratch, Part part
     const std::scoped_lock lock(mutex_);
     jobs_.push_back(&job);
     ++posts_;
-    wake();
+    wake_all();
   }
   run_parts(job, scratch);
   std::unique_lock lock(mutex_);

@@ -38,24 +38,26 @@ class Workers {
   struct Job;
   struct Thread {
     std::thread thread;
-    bool is_asleep = false;  // waits for posted_
+    int number = -1;           // the system's
+    bool is_asleep = false;    // waits for posted_, and was not notified
+    bool is_kept_off = false;  // may not use the processor of the thread that woke it
+    Affinity usual = {};       // what it may use otherwise; only valid while it is kept off
   };
 
   Workers() = default;
   void work(Thread& own, std::span<std::byte> scratch);
   void await_job(Thread& own, std::unique_lock<std::mutex>& lock);
-  void wake();
+  void wake_all();
   static void run_parts(Job& job, std::span<std::byte> scratch);
 
   // The jobs that were ever posted. A thread that has just finished a job watches it for a moment
   // before it sleeps, because networks post a job after the other.
   std::atomic<std::uint64_t> posts_ = 0;
-  std::mutex mutex_;  // guards all below, and the members of Job that say so
+  std::mutex mutex_;  // guards all below, and the members of Job that say so, and of Thread
   std::condition_variable posted_, finished_;
   std::list<Job*> jobs_;  // jobs with parts left to start
   bool stopping_ = false;
   std::list<Thread> threads_;
-  const Affinity affinity_ = Affinity::of_this_thread();  // of all threads
 };
 
 }  // namespace texloom::hal::host

@@ -1,4 +1,4 @@
-"""Schedules of kernels with channels last for GPUs."""
+"""Schedules of kernels for GPUs: with channels last, and of products of matrices."""
 
 from .channels_last import schedule_channels_last, schedule_joined, weight_layout
 from .elements import bind_channels, order_channels

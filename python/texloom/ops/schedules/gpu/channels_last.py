@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from .... import te
 from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ...contraction import Contraction, is_depthwise
 from ..channels_last.layouts import weight_layout as outputs_last
@@ -14,12 +15,18 @@ from .tiles import BlockLimits, ConvolutionShape, tile_for
 
 
 def schedule_channels_last(
-    s: Schedule, sums: Tensor, root: Tensor, target: TargetValue
+    s: Schedule,
+    sums: Tensor,
+    root: Tensor,
+    target: TargetValue,
+    scopes: Mapping[te.Operation, str],
 ) -> tuple[IterVar, list[Tensor]]:
     """Schedule a convolution whose weights have a layout.
 
-    Returns the axis of threads, and the stages that are scheduled.
+    `scopes` are where inputs and outputs are stored, which makes no difference here. Returns the
+    axis of threads, and the stages that are scheduled.
     """
+    del scopes
     pixels = sums.op.input_tensors[0]
     tile = tile_for(ConvolutionShape.of(sums, root), BlockLimits.of(target))
     assert tile is not None

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Mapping
 
+from .... import te
 from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ...contraction import Contraction
 from ..channels_last.layouts import blocked_weight_layout
-from .convolution import copies_pixels, schedule_convolution
+from .convolution import has_vectors_of_channels, schedule_convolution, source_of
 from .registers import Registers
-from .tiles import PixelBlock, PixelTile
+from .tiles import PixelBlock, PixelTile, columns_of
 
 
 def schedule_channels_last(
-    s: Schedule, sums: Tensor, root: Tensor, target: TargetValue, is_row_major: bool
+    s: Schedule,
+    sums: Tensor,
+    root: Tensor,
+    target: TargetValue,
+    scopes: Mapping[te.Operation, str],
 ) -> tuple[IterVar, list[Tensor]]:
-    """Schedule a convolution that has a tile, of pixels with channels last or row-major ones.
+    """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`.
 
-    See :func:`.convolution.schedule_convolution`.
+    `scopes` are where inputs and outputs are stored: pixels have channels last or are row-major.
     """
     tile = PixelTile.of(sums, root, Registers.of(target, sums.dtype))
     assert tile is not None
     block = PixelBlock.of(sums, root, tile) if target.kind == "llvm" else None
+    is_row_major = scopes.get(source_of(sums).op, "global") == "global"
     return schedule_convolution(s, sums, root, tile, block, is_row_major)
 
 
@@ -35,9 +41,7 @@ def suits_row_major(sums: Tensor, root: Tensor, target: TargetValue) -> bool:
     if target.kind != "llvm" or roles is None or roles.rows_per_group == 1:
         return False
     lanes = Registers.of(target, sums.dtype).bytes // 4
-    is_flat = len(sums.shape) < len(root.shape)
-    columns = prod(map(int, root.shape[2 if is_flat else -1 :]))
-    return copies_pixels(sums) and columns % lanes != 0
+    return has_vectors_of_channels(sums.op.input_tensors[0]) and columns_of(sums, root) % lanes != 0
 
 
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:

@@ -73,14 +73,22 @@ def schedule_convolution(
     else:
         _order(s[local], tile, _spatial(s[local], is_flat=False, is_depthwise=False), steps)
         if copied is not None:
-            _copy_all(s[copied], copied)
+            _copy_all(s[copied], copied, is_row_major)
     kept = [] if copied is None else [copied]
     return place, [sums, root, *inlined, *kept]
 
 
-def copies_pixels(sums: Tensor) -> bool:
-    """Whether the pixels of a convolution have so many channels that they are copied by vectors."""
-    return int(sums.op.input_tensors[0].shape[1]) >= _LANES
+def has_vectors_of_channels(pixels: Tensor) -> bool:
+    """Whether pixels have so many channels that they are copied with channels last."""
+    return int(pixels.shape[1]) >= _LANES
+
+
+def source_of(sums: Tensor) -> Tensor:
+    """Return what the pixels of a convolution are made of: the input that they pad, say."""
+    tensor = sums.op.input_tensors[0]
+    while isinstance(tensor.op, te.ComputeOp):
+        tensor = tensor.op.input_tensors[0]
+    return tensor
 
 
 def _pixels_of(
@@ -89,7 +97,7 @@ def _pixels_of(
     """Return the stage of pixels to copy, if there is one, and the stages between it and the sums.
 
     Pixels are copied if they are padded or converted, but not if the spatial axes are fused.
-    Row-major ones are copied, too, if they have several channels and belong to several results.
+    Row-major ones are copied, too, if they have vectors of channels and several results read them.
     """
     rank = len(root.shape)
     stage = sums.op.input_tensors[0]
@@ -104,7 +112,7 @@ def _pixels_of(
         stage = source
     roles = Contraction.of(sums)
     is_depthwise = roles is not None and roles.rows_per_group == 1
-    if is_row_major and between and copies_pixels(sums) and not is_depthwise:
+    if is_row_major and between and has_vectors_of_channels(between[0]) and not is_depthwise:
         return between[0], between[1:]
     return None, between
 
@@ -179,15 +187,15 @@ def _order_depthwise(stage: Stage, tile: PixelTile) -> None:
     vectorize(stage, lane, tile.lanes)
 
 
-def _copy_all(stage: Stage, pixels: Tensor) -> None:
+def _copy_all(stage: Stage, pixels: Tensor, is_row_major: bool) -> None:
     """Copy all pixels in a kernel of its own, a row or a tile of pixels in each block."""
     n, channel, *rows, column = stage.op.axis
-    if int(pixels.shape[1]) < _LANES:  # a picture's
+    if not has_vectors_of_channels(pixels):  # a picture's
         stage.bind(stage.fuse(n, channel, *rows), te.thread_axis("blockIdx.x"))
         return
     stage.set_scope("global", layout=channels_last("n", len(pixels.shape)))
     outer = [n, *rows]
-    if pixels.op.tag != PADDED and pixels.shape[1] % _LANES == 0:  # a transpose
+    if is_row_major and pixels.op.tag != PADDED and pixels.shape[1] % _LANES == 0:  # a transpose
         block, column = stage.split(column, _COLUMNS)
         vector, channel = stage.split(channel, _LANES)
         outer.append(block)
@@ -209,4 +217,4 @@ def _copy(stage: Stage, pixels: Tensor, reader: Stage, place: IterVar, lanes: in
     vectorize(stage, lane, lanes)
 
 
-__all__ = ["copies_pixels", "schedule_convolution"]
+__all__ = ["has_vectors_of_channels", "schedule_convolution", "source_of"]

@@ -40,7 +40,7 @@ _SETS_BYTES, _WAYS = 4 << 10, 8
 """The first level of the cache holds so many lines whose addresses differ by multiples of that."""
 
 
-def missed(rows: int, apart: int) -> float:
+def stall_cycles(rows: int, pitch: int) -> float:
     """Return the cycles that a step of a tile waits for its rows' elements.
 
     Rows whose lines the first level of the cache cannot hold together are read from the second.
@@ -49,10 +49,10 @@ def missed(rows: int, apart: int) -> float:
     ----------
     rows : int
         Of the tile, or its pixels.
-    apart : int
+    pitch : int
         Bytes from one row to the next.
     """
-    fits = _WAYS * (_SETS_BYTES // gcd(apart, _SETS_BYTES))
+    fits = _WAYS * (_SETS_BYTES // gcd(pitch, _SETS_BYTES))
     return 0 if rows <= fits else 4 * rows
 
 
@@ -107,15 +107,22 @@ def block_of(tiles: int, most: int) -> int:
     return largest_divisor(tiles, most, most // 4) or tiles
 
 
+def bytes_of(dtype: str) -> int:
+    """Return the bytes of an element."""
+    bits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return max(1, int(bits or 8) // 8)
+
+
 __all__ = [
     "COPY_BYTES",
     "LEFT_BYTES",
     "PANEL_BYTES",
     "SUMS_BYTES",
     "block_of",
+    "bytes_of",
     "feeds_products",
-    "missed",
     "panel_bytes",
     "part_of",
     "rows_of",
+    "stall_cycles",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 
 from .... import te
@@ -18,7 +18,7 @@ from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, are_known, likely, number_of, plain
 from ...contraction import Contraction
 from ...divisors import largest_divisor
-from .panels import block_of, missed, panel_bytes, part_of, rows_of
+from .panels import block_of, bytes_of, panel_bytes, part_of, rows_of, stall_cycles
 from .registers import Registers
 
 # The fewest vectors of columns that are worth a tail of single elements.
@@ -77,7 +77,8 @@ class ProductTile:
         item = 8 if sums.dtype.endswith("64") else 4
         steps = likely(sums.op.reduce_axis[0].dom.extent)
         registers = Registers.of(target, sums.dtype)
-        tile = tile_for(rows, columns, steps, item, registers)
+        pitch = steps * bytes_of(sums.op.input_tensors[0].dtype)
+        tile = tile_for(rows, columns, steps, item, registers, pitch)
         others = [plain(n) for n in sums.shape[:row]]
         if tile is None or not _is_shared(sums) or not are_known([rows, *others]):
             return tile
@@ -121,7 +122,12 @@ def _row_axis(sums: Tensor, roles: Contraction) -> int | None:
 
 @lru_cache(maxsize=1024)
 def tile_for(
-    rows: Extent, columns: int, steps: int, item: int, registers: Registers
+    rows: Extent,
+    columns: int,
+    steps: int,
+    item: int,
+    registers: Registers,
+    pitch: int | None = None,
 ) -> ProductTile | None:
     """Return the tile for a product of matrices; None if it has too few columns for vectors.
 
@@ -132,14 +138,18 @@ def tile_for(
     item : int
         The bytes of a sum.
     registers : Registers
+    pitch : int, optional
+        Bytes from one row of the left side to the next; by default, its elements are like sums.
     """
     lanes = _lanes(columns, registers.bytes // item)
     if lanes is None:
         return None
     count, width = likely(rows), -(-columns // lanes)
     candidates = list(_candidates(min(count, registers.count), width, registers))
-    apart = steps * item
-    own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width, apart))
+    cost = partial(
+        _cycles, all_rows=count, all_vectors=width, pitch=steps * item if pitch is None else pitch
+    )
+    own, vectors = min(candidates, key=lambda tile: cost(*tile))
     if not isinstance(rows, int):
         return ProductTile(own, vectors, lanes, 1)
     panel = panel_bytes(registers) // (vectors * lanes * item)
@@ -174,12 +184,12 @@ def _candidates(
                 yield rows, vectors
 
 
-def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int, apart: int) -> float:
+def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int, pitch: int) -> float:
     """Return the cycles of a step of all tiles, given the bytes from one row to the next.
 
     Two products or loads in a cycle; a sum is ready for the next product after four cycles.
     """
-    step = max(rows * vectors / 2, (rows + vectors) / 2, 4) + 2 + missed(rows, apart)
+    step = max(rows * vectors / 2, (rows + vectors) / 2, 4) + 2 + stall_cycles(rows, pitch)
     return -(-all_rows // rows) * -(-all_vectors // vectors) * step
 
 

@@ -10,7 +10,16 @@ from ...._core import Tensor
 from ...contraction import Contraction
 from ...divisors import divisors_of
 from ..channels_last.axes import along_columns
-from .panels import COPY_BYTES, LEFT_BYTES, PANEL_BYTES, SUMS_BYTES, block_of, missed, part_of
+from .panels import (
+    COPY_BYTES,
+    LEFT_BYTES,
+    PANEL_BYTES,
+    SUMS_BYTES,
+    block_of,
+    bytes_of,
+    part_of,
+    stall_cycles,
+)
 from .registers import ANY, MANY, Registers
 
 _START = 64
@@ -69,16 +78,24 @@ class PixelTile:
         roles = Contraction.of(sums)
         assert roles is not None
         _, channels, *spatial = (int(extent) for extent in root.shape)
-        is_flat = len(sums.shape) < len(root.shape)
-        columns = prod(spatial) if is_flat else spatial[-1]
         if roles.rows_per_group > 1:
-            columns = columns if is_flat else along_columns(spatial, spatial)[-1]
             given = sums.op.input_tensors[0]
-            apart = 4 * int(given.shape[1])
+            pitch = bytes_of(given.dtype) * int(given.shape[1])
             own = min(channels, roles.rows_per_group)
-            return tile_for(columns, own, registers, apart=apart)
+            return tile_for(columns_of(sums, root), own, registers, pitch=pitch)
+        columns = prod(spatial) if len(sums.shape) < len(root.shape) else spatial[-1]
         inner = int(sums.op.input_tensors[1].shape[1])
         return tile_for(columns, channels, registers, is_depthwise=True) if inner == 1 else None
+
+
+def columns_of(sums: Tensor, root: Tensor) -> int:
+    """Return the pixels of a row of a convolution, along which tiles are.
+
+    Windows of single elements have all pixels in one row.
+    """
+    spatial = [int(extent) for extent in root.shape[2:]]
+    is_flat = len(sums.shape) < len(root.shape)
+    return prod(spatial) if is_flat else along_columns(spatial, spatial)[-1]
 
 
 @lru_cache(maxsize=1024)
@@ -87,11 +104,11 @@ def tile_for(
     channels: int,
     registers: Registers = ANY,
     is_depthwise: bool = False,
-    apart: int | None = None,
+    pitch: int | None = None,
 ) -> PixelTile | None:
     """Return the tile for rows of `columns` pixels and for `channels` channels (of a group).
 
-    `apart` are the bytes from one pixel that is read to the next; by default they do not count.
+    `pitch` are the bytes from one pixel that is read to the next; by default they do not count.
     """
     widths = _widths(channels, registers)
     if is_depthwise and widths:
@@ -104,7 +121,7 @@ def tile_for(
         for width in widths
         for pixels in range(1, min(columns, registers.most_rows(width.registers)) + 1)
     ]
-    cost = partial(_cycles, columns=columns, channels=channels, registers=registers, apart=apart)
+    cost = partial(_cycles, columns=columns, channels=channels, registers=registers, pitch=pitch)
     return min(tiles, key=cost, default=None)
 
 
@@ -130,7 +147,7 @@ def _widths(channels: int, registers: Registers) -> list[PixelTile]:
 
 
 def _cycles(
-    tile: PixelTile, columns: int, channels: int, registers: Registers, apart: int | None
+    tile: PixelTile, columns: int, channels: int, registers: Registers, pitch: int | None
 ) -> float:
     """Return the cost of a step for all tiles of a row: products, or loads if they take longer.
 
@@ -140,7 +157,8 @@ def _cycles(
     if registers.count < MANY:
         loads += tile.pixels * _BROADCAST
     step = max(tile.pixels * tile.registers, loads) + 1
-    step += 0 if apart is None else missed(tile.pixels, apart)
+    # Two products in a cycle.
+    step += 0 if pitch is None else 2 * stall_cycles(tile.pixels, pitch)
     count = -(-columns // tile.pixels) * (channels // tile.channels)
     return count * (step + (1 if columns % tile.pixels else 0))
 
