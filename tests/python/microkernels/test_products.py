@@ -83,7 +83,7 @@ def test_products_are_exact_for_small_integers(types, shape):
 
 
 @needs_llvm
-@pytest.mark.parametrize("steps", [2048, 1009], ids=["blocks", "prime"])
+@pytest.mark.parametrize("steps", [8192, 1009], ids=["blocks", "prime"])
 def test_long_sums(steps):
     """Long sums are added in blocks, after a reset; those of a prime number of steps at once."""
     tile = mmt4d_tile("float32", target=NATIVE)
@@ -91,7 +91,7 @@ def test_long_sums(steps):
     f = texloom.build(tiled.schedule_mmt4d(c, NATIVE), [a, b, c], NATIVE)
     x, y = (integers(*map(int, each.shape), dtype="float32") for each in (a, b))
     assert (as_matrix(computed(f, x, y)) == as_matrix(x) @ as_matrix(y).T).all()
-    assert ("access_ptr(read_write" in str(f)) == (steps == 2048)
+    assert ("access_ptr(read_write" in str(f)) == (steps == 8192)
 
 
 @needs_llvm
