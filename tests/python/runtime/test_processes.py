@@ -7,6 +7,7 @@ import textwrap
 
 import pytest
 from conftest import has_pocl
+from llvm_plugin import has_llvm
 
 FUNCTIONS = """
 import os, signal, sys, threading, time
@@ -398,3 +399,19 @@ def test_other_threads_run_while_one_waits():
         print(ticks - before > seconds / 0.01 / 10, seconds > 0.1)
     """)
     assert (status, output, errors) == (0, "True True\n", "")
+
+
+@pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+def test_a_forked_child_exits_after_native_code_ran():
+    """Threads of the linker would not be in the child, which would wait for them."""
+    body = """
+        x = te.placeholder((64,), name="X")
+        y = te.compute((64,), lambda i: x[i] + 1, name="Y")
+        f = tvm.build(te.create_schedule(y.op), [x, y], "llvm")
+        f(np.ones(64, "float32"))
+        if (process := os.fork()) == 0:
+            signal.alarm(10)
+            sys.exit(0)
+        print(os.waitpid(process, 0)[1])
+        """
+    assert child(body, FUNCTIONS)[:2] == (0, "0\n")

@@ -58,8 +58,9 @@ std::string linked(std::span<const std::string_view> objects, texloom_llvm_linke
   static std::mutex mutex;  // the linker has global state
   const std::lock_guard lock(mutex);
   const TemporaryFolder folder;
-  std::vector<std::string> words = {"ld.lld", "--build-id=none", "--eh-frame-hdr", "-z",
-                                    "noexecstack"};
+  // With threads, LLVM waits for them when a process exits, forever in a forked one.
+  std::vector<std::string> words = {"ld.lld",         "--threads=1", "--build-id=none",
+                                    "--eh-frame-hdr", "-z",          "noexecstack"};
   words.emplace_back(kind == TEXLOOM_LLVM_SHARED ? "-shared" : "-r");
   words.insert(words.end(), {"-o", folder.file("linked")});
   for (size_t i = 0; i < objects.size(); ++i) {
