@@ -16,7 +16,7 @@ from texloom.ops.schedules.gpu.products import (
 )
 from texloom.target import Target
 
-TARGET = "opencl -device=nvidia"
+TARGET = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
 LIMITS = Limits(1024, 48 << 10, 16)
 
 
