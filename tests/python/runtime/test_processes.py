@@ -224,9 +224,11 @@ def test_an_evaluation_of_constants_interrupted():
         import onnx
         from onnx import helper
         from texloom.onnx.model import Model
-        nodes = [helper.make_node("Erf", ["c"], ["e"]), helper.make_node("Add", ["e", "x"], ["y"])]
+        count = 30  # seconds of work on a fast processor
+        nodes = [helper.make_node("Erf", [f"c{n}"], [f"c{n + 1}"]) for n in range(count)]
+        nodes.append(helper.make_node("Add", [f"c{count}", "x"], ["y"]))
         values = [helper.make_tensor_value_info(n, 1, [4000, 4000]) for n in "xy"]
-        constants = [onnx.numpy_helper.from_array(np.ones((4000, 4000), "float32"), "c")]
+        constants = [onnx.numpy_helper.from_array(np.ones((4000, 4000), "float32"), "c0")]
         graph = helper.make_graph(nodes, "g", values[:1], values[1:], constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
         sent = []
