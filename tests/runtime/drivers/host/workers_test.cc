@@ -1,4 +1,4 @@
-#include "runtime/drivers/host/affinity.h"
+#include "runtime/drivers/host/workers.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/drivers/host/workers.h"
+#include "runtime/drivers/host/affinity.h"
 
 namespace texloom::hal::host {
 namespace {
