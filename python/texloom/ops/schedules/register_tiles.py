@@ -13,6 +13,7 @@ from ... import te
 from ..._core import IterVar, Schedule, Stage, Tensor
 from ...extents import likely, product
 from ..contraction import Contraction
+from .stages import in_registers
 
 ROWS = 8
 """The most rows of a tile: with two vectors of columns they fill half of 32 vector registers.
@@ -65,11 +66,7 @@ def schedule_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: Tile, written:
     """
     roles = Contraction.of(sums)
     assert roles is not None
-    if root.op == sums.op:
-        local = s.cache_write(sums, "local")
-    else:
-        local = sums
-        s[sums].set_scope("local")
+    local = in_registers(s, sums, root)
     thread = _bind_tiles(s, root, len(sums.shape), roles, tile, written)
     s[local].compute_at(s[root], thread)
     _schedule_sums(s[local], tile)

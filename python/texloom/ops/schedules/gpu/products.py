@@ -18,6 +18,7 @@ from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import likely, number_of
 from ...contraction import Contraction
+from ..stages import in_registers
 
 _LANES = 4
 _WARP = (4, 8)  # threads of a warp along rows and columns
@@ -216,9 +217,7 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     """
     factors = list(sums.op.input_tensors)
     if tile.pieces == 1:
-        local = s.cache_write(sums, "local") if root.op == sums.op else sums
-        if local is sums:
-            s[sums].set_scope("local")
+        local = in_registers(s, sums, root)
         thread = _bind_tiles(s[root], tile)
         s[local].compute_at(s[root], thread)
         _accumulate(s, local, factors, tile)
@@ -228,9 +227,7 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     local = s.cache_write(parts, "local")
     s[local].compute_at(s[parts], _bind_tiles(s[parts], tile))
     _accumulate(s, local, factors, tile)
-    added = s.cache_write(sums, "local") if root.op == sums.op else sums
-    if added is sums:
-        s[sums].set_scope("local")
+    added = in_registers(s, sums, root)
     thread = _bind_elements(s[root], tile.threads)
     s[added].compute_at(s[root], thread)
     s[added].unroll(s[added].op.reduce_axis[0])

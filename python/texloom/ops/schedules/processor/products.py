@@ -18,6 +18,7 @@ from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, are_known, likely, number_of, plain
 from ...contraction import Contraction
 from ...divisors import largest_divisor
+from ..stages import in_registers
 from .panels import block_of, bytes_of, panel_bytes, part_of, rows_of, stall_cycles
 from .registers import Registers
 
@@ -210,11 +211,7 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     IterVar
         The axis of threads.
     """
-    if root.op == sums.op:
-        local = s.cache_write(sums, "local")
-    else:
-        local = sums
-        s[sums].set_scope("local")
+    local = in_registers(s, sums, root)
     roles = Contraction.of(sums)
     assert roles is not None
     place = _row_axis(sums, roles)
@@ -235,7 +232,7 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     stage.reorder(*outer, *inner, tiles, row, vector, lane)
     thread = stage.fuse(*outer)
     stage.bind(thread, te.thread_axis("blockIdx.x"))
-    _in_registers(stage, [row, vector], lane)
+    _unroll_tile(stage, [row, vector], lane)
     s[local].compute_at(stage, thread if tile.steps else tiles)
     _order_sums(s[local], tile, place)
     return thread
@@ -256,10 +253,10 @@ def _order_sums(stage: Stage, tile: ProductTile, place: int) -> None:
         parts, step = stage.split(step, tile.steps)
         order = [parts, *batch, tiles, step]
     stage.reorder(*order, row, vector, lane)
-    _in_registers(stage, [row, vector], lane)
+    _unroll_tile(stage, [row, vector], lane)
 
 
-def _in_registers(stage: Stage, axes: list[IterVar], lane: IterVar) -> None:
+def _unroll_tile(stage: Stage, axes: list[IterVar], lane: IterVar) -> None:
     for axis in axes:
         stage.unroll(axis)
     stage.vectorize(lane)
