@@ -13,7 +13,7 @@ from ... import te
 from ..._core import IterVar, Schedule, Stage, Tensor
 from ...extents import likely, product
 from ..contraction import Contraction
-from .stages import in_registers
+from .channels_last.axes import in_registers
 
 ROWS = 8
 """The most rows of a tile: with two vectors of columns they fill half of 32 vector registers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import te
-from ..._core import Schedule, Tensor
+from ..._core import Tensor
 
 
 def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
@@ -39,12 +39,4 @@ def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
     return readers
 
 
-def in_registers(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
-    """Return the stage of sums in the registers of a thread, which writes `root`."""
-    if root.op == sums.op:
-        return s.cache_write(sums, "local")
-    s[sums].set_scope("local")
-    return sums
-
-
-__all__ = ["in_registers", "readers_of", "stages_of"]
+__all__ = ["readers_of", "stages_of"]

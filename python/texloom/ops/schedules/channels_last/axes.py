@@ -13,10 +13,17 @@ _T = TypeVar("_T")
 
 def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
     """Return the stage of sums in the registers of a thread, channels last."""
-    layout = channels_last("n", len(sums.shape))
+    return in_registers(s, sums, root, layout=channels_last("n", len(sums.shape)))
+
+
+def in_registers(s: Schedule, sums: Tensor, root: Tensor, **options: str) -> Tensor:
+    """Return the stage of sums in the registers of a thread, which writes `root`.
+
+    `options` may be a `layout`; by default, sums are row-major.
+    """
     if root.op == sums.op:
-        return s.cache_write(sums, "local", layout=layout)
-    s[sums].set_scope("local", layout=layout)
+        return s.cache_write(sums, "local", **options)
+    s[sums].set_scope("local", **options)
     return sums
 
 
@@ -45,4 +52,4 @@ def vectorize(stage: Stage, axis: IterVar, lanes: int) -> None:
         stage.unroll(axis)
 
 
-__all__ = ["along_columns", "kept_sums", "pixel_axes", "vectorize"]
+__all__ = ["along_columns", "in_registers", "kept_sums", "pixel_axes", "vectorize"]

@@ -18,7 +18,7 @@ from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import likely, number_of
 from ...contraction import Contraction
-from ..stages import in_registers
+from ..channels_last.axes import in_registers
 
 _LANES = 4
 _WARP = (4, 8)  # threads of a warp along rows and columns

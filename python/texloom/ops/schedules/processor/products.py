@@ -18,7 +18,7 @@ from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import Extent, are_known, likely, number_of, plain
 from ...contraction import Contraction
 from ...divisors import largest_divisor
-from ..stages import in_registers
+from ..channels_last.axes import in_registers
 from .panels import block_of, bytes_of, panel_bytes, part_of, rows_of, stall_cycles
 from .registers import Registers
 
