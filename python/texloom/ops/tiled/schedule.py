@@ -12,23 +12,13 @@ from ...extents import Extent, plain
 from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
 from ..divisors import largest_divisor
 from ..schedules import schedule_default
-from ..schedules.processor.panels import LEFT_BYTES, feeds_products
+from ..schedules.processor.panels import LEFT_BYTES, bytes_of, feeds_products
 from ..schedules.processor.registers import Registers
 from ..schedules.stages import stages_of
 from .computations import PACKED, PRODUCT
 from .epilogues import Epilogue, epilogues_of
 from .fragments import LANES, compute_elements, compute_row, fits_in_registers, schedule_fragments
 from .intrinsic import LIBRARY, mmt4d_intrinsic
-
-_BYTES = {
-    "float64": 8,
-    "float32": 4,
-    "float16": 2,
-    "bfloat16": 2,
-    "int16": 2,
-    "int8": 1,
-    "uint8": 1,
-}
 
 # What a panel of the right side may have, in bytes: in the first level of the cache, beside one of
 # the left side, or in the second level where that is large and fast enough
@@ -155,7 +145,7 @@ def _blocks(sums: Tensor, tile: Mmt4dTile, target: TargetValue, *, is_local: boo
         n1,
         plain(left.shape[-3]),
         tile,
-        _BYTES[left.dtype],
+        bytes_of(left.dtype),
         registers=Registers.of(target),
         batch=prod(batch),
         is_local=is_local,
@@ -193,7 +183,7 @@ def _schedule_unpacked(
 ) -> None:
     """Compute blocks of a matrix in parallel, each from tiles that no other thread sees."""
     sums, matrix = epilogue.sums, epilogue.result
-    if fits_in_registers(epilogue, tile, _BYTES[sums.op.input_tensors[0].dtype]):
+    if fits_in_registers(epilogue, tile, bytes_of(sums.op.input_tensors[0].dtype)):
         schedule_fragments(s, epilogue, tile, _block, _BLOCKS)
         return
     blocks = _blocks(sums, tile, target, is_local=True)

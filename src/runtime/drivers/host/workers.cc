@@ -117,8 +117,9 @@ void Workers::await_job(Thread& own, std::unique_lock<std::mutex>& lock) {
   }
   while (!stopping_ && jobs_.empty()) {
     own.is_asleep = true;
+    ++sleepers_;
     posted_.wait(lock);
-    own.is_asleep = false;
+    if (std::exchange(own.is_asleep, false)) --sleepers_;
     if (std::exchange(own.is_kept_off, false)) (void)own.usual.apply_to(own.number);
   }
 }
@@ -126,6 +127,8 @@ void Workers::await_job(Thread& own, std::unique_lock<std::mutex>& lock) {
 // The system may wake a thread up on the busy processor of the thread that wakes it, although
 // others are idle (Linux: those that share no cache with it), and move it milliseconds later.
 void Workers::wake_all() {
+  if (sleepers_ == 0) return;
+  sleepers_ = 0;
   unsigned woken = 0;
   for (Thread& each : threads_) {
     if (!std::exchange(each.is_asleep, false)) continue;
@@ -136,7 +139,7 @@ void Workers::wake_all() {
     const Affinity others = each.usual.without(processor);
     each.is_kept_off = !others.is_empty() && others.apply_to(each.number);
   }
-  if (woken != 0) posted_.notify_all();
+  posted_.notify_all();
 }
 
 Status Workers::run(std::uint64_t items, std::span<std::byte> scratch, Part part) {

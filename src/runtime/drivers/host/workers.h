@@ -55,7 +55,8 @@ class Workers {
   std::atomic<std::uint64_t> posts_ = 0;
   std::mutex mutex_;  // guards all below, and the members of Job that say so, and of Thread
   std::condition_variable posted_, finished_;
-  std::list<Job*> jobs_;  // jobs with parts left to start
+  std::list<Job*> jobs_;   // jobs with parts left to start
+  unsigned sleepers_ = 0;  // threads that are asleep
   bool stopping_ = false;
   std::list<Thread> threads_;
 };

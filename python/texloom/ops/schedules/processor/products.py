@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 
 from .... import te
@@ -147,10 +147,8 @@ def tile_for(
         return None
     count, width = likely(rows), -(-columns // lanes)
     candidates = list(_candidates(min(count, registers.count), width, registers))
-    cost = partial(
-        _cycles, all_rows=count, all_vectors=width, pitch=steps * item if pitch is None else pitch
-    )
-    own, vectors = min(candidates, key=lambda tile: cost(*tile))
+    apart = steps * item if pitch is None else pitch
+    own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width, apart))
     if not isinstance(rows, int):
         return ProductTile(own, vectors, lanes, 1)
     panel = panel_bytes(registers) // (vectors * lanes * item)
