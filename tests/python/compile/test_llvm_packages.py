@@ -259,8 +259,9 @@ def test_an_object_for_aarch64_runs_there(tmp_path):
     """Linked into a static program for another machine, the kernel has the same values."""
     function("llvm -mtriple=aarch64-linux-gnu -mcpu=cortex-a76").save(tmp_path / "exp.o")
     (tmp_path / "main.c").write_text(KERNEL_PROGRAM)
-    (tmp_path / "texloom").symlink_to(ROOT / "src")
-    compiler = ["aarch64-linux-gnu-gcc", "-std=c11", "-Wall", "-Werror", "-static", f"-I{tmp_path}"]
+    (tmp_path / "texloom").symlink_to(ROOT / "src")  # includes are texloom/… once installed
+    folders = [f"-I{tmp_path}", f"-I{ROOT / 'src'}"]
+    compiler = ["aarch64-linux-gnu-gcc", "-std=c11", "-Wall", "-Werror", "-static", *folders]
     words = [*compiler, "main.c", "exp.o", "-lm", "-o", "program"]
     subprocess.run(words, cwd=tmp_path, check=True, timeout=60)
     out = subprocess.run(
