@@ -1,12 +1,32 @@
 #include "graph/passes/remove_dead_nodes.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "graph/passes/unused_tensors.h"
+#include "schedule/operation/operation.h"
 
 namespace texloom::graph {
+namespace {
+
+// Removes the outputs of an operator that nothing wants, where each is a computation of its own.
+void remove_outputs(Node& node, const std::vector<bool>& wanted) {
+  const bool is_changeable = node.computation && node.members.empty() && node.alternatives.empty();
+  if (!is_changeable || node.outputs.size() == 1) return;
+  auto kept = std::make_shared<Computation>(*node.computation);
+  for (std::size_t i = node.outputs.size(); i-- > 0;) {
+    const schedule::Op op = schedule::operation_of(kept->outputs[i]);
+    if (wanted[node.outputs[i]] || op->types.size() != 1) continue;
+    node.outputs.erase(node.outputs.begin() + static_cast<std::ptrdiff_t>(i));
+    kept->outputs.erase(kept->outputs.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  node.computation = std::move(kept);
+}
+
+}  // namespace
 
 void remove_dead_nodes(Graph& graph) {
   std::vector<bool> wanted(graph.tensors.size());
@@ -17,6 +37,7 @@ void remove_dead_nodes(Graph& graph) {
     const bool is_alive = node.call || std::any_of(node.outputs.begin(), node.outputs.end(),
                                                    [&](TensorId id) { return wanted[id]; });
     if (!is_alive) continue;
+    remove_outputs(node, wanted);
     for (const TensorId id : node.inputs) wanted[id] = true;
     kept.push_back(std::move(node));
   }

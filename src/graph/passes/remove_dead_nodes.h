@@ -4,11 +4,13 @@
 
 namespace texloom::graph {
 
-// Purpose: removes nodes on which no output of the graph depends, and the tensors that are then
-//   unused, including constants. Inputs stay, because callers give them. Calls of custom operators
-//   stay, because they may have side effects.
+// Purpose: removes nodes on which no output of the graph depends, outputs of other operators that
+//   nothing reads, such as the mean of a normalization, and the tensors that are then unused,
+//   including constants. Inputs stay, because callers give them. Calls of custom operators stay,
+//   because they may have side effects.
 // Requires: stage graph, verified.
 // Ensures: each node other than a call computes an output of the graph or an input of another node.
+//   An unread output stays if one operation computes it together with another output.
 // Order: first, so that no other pass counts dead nodes among the readers of a tensor.
 // Example:
 //   outputs (y)                                          outputs (y)
