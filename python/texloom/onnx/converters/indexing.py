@@ -25,7 +25,20 @@ def gather(node: Node) -> Value:
         return empty(shape, x.dtype)
     _check_extents(node, x, [axis])
     _check_inside(node, indices, [x.shape[axis]])
+    if isinstance(x.shape[axis], int) and (series := _series(indices, int(x.shape[axis]))):
+        start, step = series
+        options = {"start": start, "step": step, "shape": indices.shape}
+        return node.emit("gather", indexing.gather_series, [x], axis=axis, **options)
     return node.emit("gather", indexing.gather, [x, indices], axis=axis)
+
+
+def _series(indices: Value, extent: int) -> tuple[int, int] | None:
+    """Return the first of constant indices, and their equal distance; None for other indices."""
+    if indices.array is None:
+        return None
+    places = indices.array.reshape(-1).astype("int64") % extent
+    steps = np.unique(np.diff(places))
+    return None if steps.size > 1 else (int(places[0]), int(steps[0]) if steps.size else 0)
 
 
 def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:

@@ -6,10 +6,12 @@ errors of the caller, read the first or last element.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
+from ..raveling import raveled
 from .positions import inside
 
 
@@ -26,6 +28,16 @@ def gather(x: Tensor, indices: Tensor, axis: int) -> Tensor:
         return x(*i[:axis], position, *i[axis + rank :])
 
     return te.compute(shape, at, name="gathered")
+
+
+def gather_series(x: Tensor, axis: int, start: int, step: int, shape: Sequence[int]) -> Tensor:
+    """Return :func:`gather` at the indices ``start + step * i``, where ``i`` counts `shape`."""
+
+    def at(*i: Any) -> Any:
+        position = start + step * raveled(i[axis : axis + len(shape)], shape)
+        return x(*i[:axis], position, *i[axis + len(shape) :])
+
+    return te.compute((*x.shape[:axis], *shape, *x.shape[axis + 1 :]), at, name="gathered")
 
 
 def gather_elements(x: Tensor, indices: Tensor, axis: int) -> Tensor:
@@ -68,4 +80,4 @@ def gather_nd(x: Tensor, indices: Tensor, batch_axes: int = 0) -> Tensor:
     return te.compute(shape, at, name="gathered")
 
 
-__all__ = ["gather", "gather_elements", "gather_nd"]
+__all__ = ["gather", "gather_elements", "gather_nd", "gather_series"]

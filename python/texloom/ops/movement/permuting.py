@@ -7,11 +7,19 @@ from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ...extents import shape_of
+from ...extents import number_of, shape_of
+from .reshaping import reshape
 
 
 def transpose(x: Tensor, axes: Sequence[int]) -> Tensor:
-    """Return `x` with its axes in another order: axis ``axes[i]`` of `x` becomes axis ``i``."""
+    """Return `x` with its axes in another order: axis ``axes[i]`` of `x` becomes axis ``i``.
+
+    If only axes of extent 1 move, the result is a view.
+    """
+    shape = shape_of(x)
+    long = [axis for axis in axes if number_of(shape[axis]) != 1]
+    if long == sorted(long):
+        return reshape(x, [shape[axis] for axis in axes])
 
     def at(*index: Any) -> Any:
         own = dict(zip(axes, index, strict=True))
