@@ -166,6 +166,7 @@ class KernelBuilder {
     if (let == nullptr) return {};
     const auto* stores = as<Seq>(let->body);
     if (stores == nullptr) return writer_of(let->body, outer, own);
+    if (stores->statements.empty()) return {};
     const Expr first = writer_of(stores->statements.front(), outer, own);
     const bool agree = first && std::all_of(stores->statements.begin(), stores->statements.end(),
                                             [&](const Stmt& each) {

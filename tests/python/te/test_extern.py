@@ -216,6 +216,25 @@ def test_threads_write_and_read_around_a_ring(run, scope, first):
     assert (result == np.roll(VALUES, -2, axis=1)).all()
 
 
+def test_a_value_that_nothing_uses(run):
+    """The condition of the only statement that uses a value never holds."""
+    a = placeholder()
+
+    def body(ins, outs):
+        ib, row, tx = threads_of_rows()
+        x, y = ib.buffer_ptr(ins[0]), ib.buffer_ptr(outs[0])
+        y[row, tx] = x[row, tx]
+        for block in range(2):
+            value = ib.let("value", x[row, tx] * 2.0)
+            with ib.if_scope(row + 8 * block < 8):
+                y[row + 8 * block, tx] = value
+        return ib.get()
+
+    b = te.extern((8, 16), [a], body, name="B")
+    s = te.create_schedule(b.op)
+    assert (run(s, [a, b], VALUES) == VALUES * 2).all()
+
+
 def test_own_elements_of_global_memory_need_no_barrier(run):
     """Each thread sorts its own row, without a barrier."""
     a = placeholder()
