@@ -22,11 +22,12 @@ graph::KernelLibrary library_of(const py::object& kernels) {
     return kernels.attr("is_faster_joined")(PyComputation{first}, PyComputation{second}, input)
         .cast<bool>();
   };
+  library.moves_operands = kernels.attr("moves_operands").cast<bool>();
   library.attention =
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
-    const py::object made =
-        kernels.attr("attention")(PyComputation{parts.scores}, PyComputation{parts.weights},
-                                  PyComputation{parts.product}, wrapped(parts.inputs), parts.scale);
+    const py::object made = kernels.attr("attention")(
+        PyComputation{parts.scores}, PyComputation{parts.weights}, PyComputation{parts.product},
+        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.order);
     if (made.is_none()) return std::nullopt;
     return made.cast<const PyComputation&>().node;
   };

@@ -221,6 +221,15 @@ void bind_nodes(py::module_& m) {
         return any_of(e.node, [&](const Var& n) { return &n == variable.node.get(); });
       },
       "Whether a variable occurs in an expression.");
+  m.def(
+      "substituted",
+      [](const PyExpr& e, const std::vector<PyExpr>& variables, const std::vector<PyExpr>& values) {
+        Substitution given;
+        for (std::size_t i = 0; i < variables.size(); ++i)
+          given.emplace(variables[i].node, values.at(i).node);
+        return PyExpr{substitute(e.node, given)};
+      },
+      "The expression with the variables replaced by values.");
   m.def("has_variables", [](const PyExpr& e) {
     bool found = false;
     walk(e.node, [&](const Var&) { found = true; });

@@ -8,14 +8,15 @@ from functools import partial
 
 from .. import _core
 from .._core import TargetValue, Tensor
-from ..extents import collected, shape_of
+from ..extents import collected
 from ..ops import products
-from ..ops.attention import Heads, Tile, attention, split_shape, weighted_values
+from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_values
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
 from ..ops.normalization import masked_softmax, softmax
 from ..ops.precision import sum_dtype
 from ..ops.schedules.gpu import separable
+from ..ops.schedules.gpu.attention import block_tile
 from ..ops.schedules.processor.attention import attention_tile
 from ..ops.schedules.processor.registers import Registers
 from ..ops.schedules.stages import stages_of
@@ -46,15 +47,22 @@ class KernelLibrary:
         pair = [(each.sums, each.output) for each in (producer, reader)]
         return separable.is_faster_joined(pair[0], pair[1], self.target)
 
+    @property
+    def moves_operands(self) -> bool:
+        """Whether kernels for attention read moved operands in place, and write moved results."""
+        return not self.target.is_cpu
+
     def attention(
         self,
         scores: _core._Computation,
         weights: _core._Computation,
         product: _core._Computation,
         inputs: Sequence[Tensor],
+        operands: Sequence[Tensor],
         scale: float,
+        axes: Sequence[int],
     ) -> _core._Computation | None:
-        """Return attention as one kernel, which is faster on processors only.
+        """Return attention as one kernel.
 
         Parameters
         ----------
@@ -63,37 +71,52 @@ class KernelLibrary:
             product of the softmax with the values; products of matrices or of heads. For other
             computations, the result is None.
         inputs : sequence of Tensor
-            Placeholders for the queries, the keys, the values, and the mask if there is one.
+            Placeholders.
+        operands : sequence of Tensor
+            The queries, the keys, the values, and the mask if there is one: placeholders, or stages
+            that move their elements.
         scale : float
             The factor of the scores, before the mask is added.
+        axes : sequence of int
+            The axes of `product` that the axes of the result are; if empty, the same.
         """
-        if not self.target.is_cpu:
-            return None
         is_masked = not _computes(softmax, weights)
         if is_masked and not _computes(masked_softmax, weights):
             return None
         heads, is_merged = None, len(product.outputs[0].shape) == 3
         if not (_computes(products.matmul, scores) and _computes(products.matmul, product)):
-            heads = _heads(scores, inputs[1])
+            heads = _heads(scores, operands[1])
             if heads is None or not _is_over_heads(scores, product, heads, is_merged):
                 return None
-        if not _is_narrow(inputs[2], heads):
+        tile = self._attention_tile(operands, heads)
+        if tile is None:
             return None
         options = {
             "heads": heads,
             "is_merged": is_merged,
             "is_masked": is_masked,
-            "tile": self._attention_tile(inputs, heads),
+            "axes": list(axes) or None,
+            "tile": tile,
         }
-        return _core._Computation(list(inputs), [attention(*inputs, scale=scale, **options)])
+        return _core._Computation(list(inputs), [attention(*operands, scale=scale, **options)])
 
-    def _attention_tile(self, inputs: Sequence[Tensor], heads: Heads | None) -> Tile:
-        query, value = (shape_of(each) for each in (inputs[0], inputs[2]))
-        if heads is not None:
-            query, value = split_shape(query, heads.query), split_shape(value, heads.key)
-        item = 8 if sum_dtype(inputs[0].dtype) == "float64" else 4
-        extents = (int(query[-2]), int(value[-2]), int(value[-1]))
-        return attention_tile(*extents, item, Registers.of(self.target))
+    def _attention_tile(
+        self, operands: Sequence[Tensor], heads: Heads | None
+    ) -> Tile | BlockTile | None:
+        """Return the tile; None if separate kernels are faster."""
+        query, key, value = operands[:3]
+        sizes = Sizes.of(query, key, value, heads)
+        wide = sum_dtype(query.dtype)
+        if not self.target.is_cpu:
+            return block_tile(sizes, wide, self.target)
+        if sizes.width > _MOST_WIDTH:
+            return None
+        item = 8 if wide == "float64" else 4
+        return attention_tile(sizes.rows, sizes.keys, sizes.width, item, Registers.of(self.target))
+
+
+_MOST_WIDTH = 256
+"""The most columns of values of attention on processors, whose loops over them are unrolled."""
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:
@@ -111,12 +134,6 @@ def _is_over_heads(
     dtype = product.outputs[0].dtype
     sums = partial(weighted_values, heads=heads, dtype=dtype, is_merged=is_merged)
     return _computes(partial(head_scores, heads=heads), scores) and _computes(sums, product)
-
-
-def _is_narrow(values: Tensor, heads: Heads | None) -> bool:
-    """Return whether attention reads few columns of values, over which its loops are unrolled."""
-    shape = shape_of(values)
-    return (shape if heads is None else split_shape(shape, heads.key))[-1] <= 256
 
 
 def _computes(function: Callable[..., Tensor], computation: _core._Computation) -> bool:

@@ -14,6 +14,7 @@
 #include "ir/interpret/value.h"
 #include "ir/program.h"
 #include "schedule/operation/operation.h"
+#include "schedule/operation/replace.h"
 
 namespace texloom::graph {
 namespace {
@@ -61,9 +62,40 @@ std::optional<ir::BinaryOp> combination(const Node& node) {
   return both->op;
 }
 
+// Whether the node only moves elements of its input.
+bool is_move(const Node& node) {
+  const schedule::Operation* op = last_stage(node);
+  const auto* read = op == nullptr ? nullptr : ir::as<ir::TensorRead>(op->body);
+  return read != nullptr && node.inputs.size() == 1 && node.computation->symbols.empty() &&
+         read->tensor->same_tensor(*node.computation->inputs.front());
+}
+
+// The axes of a node's input that the axes of its output are; nullopt if the node does anything but
+// permute the axes.
+std::optional<std::vector<std::size_t>> permutation(const Node& node) {
+  if (!is_move(node)) return std::nullopt;
+  const schedule::Operation& op = *last_stage(node);
+  const ir::Exprs& indices = ir::as<ir::TensorRead>(op.body)->indices;
+  std::vector<std::size_t> order;
+  for (const ir::IterVar& axis : op.axes) {
+    const auto found = std::ranges::find_if(
+        indices, [&](const ir::Expr& index) { return index.same_as(axis->var); });
+    if (found == indices.end()) return std::nullopt;
+    order.push_back(static_cast<std::size_t>(found - indices.begin()));
+  }
+  return order.size() == indices.size() ? std::optional(order) : std::nullopt;
+}
+
 struct Scaled {
   double factor = 1;
   TensorId tensor = 0;  // the tensor that is multiplied by `factor`
+};
+
+// An operand of attention, as elements of a tensor.
+struct Operand {
+  TensorId source = 0;
+  std::vector<const Node*> moves;  // from the source to the operand
+  double factor = 1;
 };
 
 class AttentionFusion {
@@ -74,7 +106,8 @@ class AttentionFusion {
   void run() {
     bool found = false;
     for (Node& node : graph_.nodes) found |= fuse(node);
-    if (found) remove_dead_nodes(graph_);
+    if (!found) return;
+    remove_dead_nodes(graph_);
   }
 
  private:
@@ -148,37 +181,115 @@ class AttentionFusion {
     const Node* first = product(scale.tensor);
     if (first == nullptr || tensor(scale.tensor).shape != tensor(node.inputs[0]).shape)
       return false;
-    std::vector<TensorId> inputs = {first->inputs[0], first->inputs[1], node.inputs[1]};
-    const ir::Type type = tensor(inputs.front()).type;
-    for (const TensorId id : inputs) {
+    std::vector<TensorId> given = {first->inputs[0], first->inputs[1], node.inputs[1]};
+    const ir::Type type = tensor(given.front()).type;
+    for (const TensorId id : given) {
       if (tensor(id).type != type || !type.is_float() || tensor(id).shape.size() < 2) return false;
     }
-    if (mask) inputs.push_back(*mask);
-    for (const TensorId id : inputs) {
+    if (mask) given.push_back(*mask);
+    for (const TensorId id : given) {
       if (!numbers_of(tensor(id).shape)) return false;
     }
-    const auto computation =
-        kernels_.attention({first->computation, weights.computation, node.computation,
-                            placeholders(inputs, node), scale.factor});
+    AttentionParts parts{.scores = first->computation,
+                         .weights = weights.computation,
+                         .product = node.computation,
+                         .inputs = {},
+                         .operands = {},
+                         .scale = scale.factor,
+                         .order = {}};
+    std::vector<TensorId> sources;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const Operand operand = operand_of(given[i], /*may_scale=*/i < 2);
+      parts.scale *= operand.factor;
+      auto place = std::ranges::find(sources, operand.source);
+      if (place == sources.end()) {
+        parts.inputs.push_back(placeholder(sources.size(), operand.source, node));
+        place = sources.insert(sources.end(), operand.source);
+      }
+      parts.operands.push_back(
+          moved(parts.inputs[static_cast<std::size_t>(place - sources.begin())], operand));
+    }
+    Node* mover = kernels_.moves_operands ? only_reader(node.outputs.front()) : nullptr;
+    if (mover != nullptr) {
+      const auto order = permutation(*mover);
+      if (order) parts.order = *order;
+      if (!order) mover = nullptr;
+    }
+    const auto computation = kernels_.attention(parts);
     if (!computation) return false;
     node.op = "attention";
-    node.inputs = std::move(inputs);
+    node.inputs = std::move(sources);
     node.attributes.clear();
     node.pattern = Pattern::Opaque;
     node.computation = *computation;
+    if (mover != nullptr) write_moved(node, *mover);
     return true;
   }
 
-  std::vector<ir::Tensor> placeholders(const std::vector<TensorId>& inputs,
-                                       const Node& node) const {
-    std::vector<ir::Tensor> made;
-    for (const TensorId id : inputs) {
-      ir::Exprs shape;
-      for (const Size& extent : tensor(id).shape) shape.push_back(ir::make_int(*extent.constant()));
-      made.push_back(schedule::output_of(schedule::make_placeholder(
-          fmt::format("in{}", made.size()), tensor(id).type, std::move(shape), node.location)));
+  // Lets a node write the output of its only reader; nothing reads what the reader writes now.
+  void write_moved(Node& node, Node& mover) {
+    node.name = mover.name;
+    std::swap(node.outputs, mover.outputs);
+    mover.inputs = node.outputs;
+    const auto number_of = [&](const Node& n) {
+      return static_cast<std::size_t>(&n - graph_.nodes.data());
+    };
+    producers_.insert_or_assign(node.outputs.front(), number_of(node));
+    producers_.insert_or_assign(mover.outputs.front(), number_of(mover));
+  }
+
+  // The node that is alone in reading a tensor; null if there are several, or if the tensor is an
+  // output of the graph.
+  Node* only_reader(TensorId id) {
+    Node* reader = nullptr;
+    if (tensor(id).role != TensorRole::Intermediate) return nullptr;
+    for (Node& node : graph_.nodes) {
+      if (std::ranges::find(node.inputs, id) == node.inputs.end()) continue;
+      if (reader != nullptr) return nullptr;
+      reader = &node;
     }
-    return made;
+    return reader;
+  }
+
+  // What an operand of the products is. Without kernels that move operands, it is itself.
+  Operand operand_of(TensorId id, bool may_scale) const {
+    Operand operand{.source = id, .moves = {}, .factor = 1};
+    while (kernels_.moves_operands) {
+      const auto found = producers_.find(operand.source);
+      if (found == producers_.end()) break;
+      const Node& node = graph_.nodes[found->second];
+      const Scaled scale = scaled(operand.source);
+      if (is_move(node)) {
+        operand.moves.insert(operand.moves.begin(), &node);
+        operand.source = node.inputs.front();
+      } else if (may_scale && scale.tensor != operand.source &&
+                 tensor(scale.tensor).type == tensor(id).type) {
+        operand.factor *= scale.factor;
+        operand.source = scale.tensor;
+      } else {
+        break;
+      }
+    }
+    return operand;
+  }
+
+  // The stage that moves elements of a source to their places in an operand.
+  ir::Tensor moved(const ir::Tensor& source, const Operand& operand) const {
+    if (operand.moves.empty()) return source;
+    ir::Tensor value = source;
+    for (const Node* node : operand.moves) {
+      schedule::Replacements replacements;
+      replacements.add(node->computation->inputs.front(), value);
+      value = schedule::with_replacements(node->computation->outputs, replacements).front();
+    }
+    return value;
+  }
+
+  ir::Tensor placeholder(std::size_t number, TensorId id, const Node& node) const {
+    ir::Exprs shape;
+    for (const Size& extent : tensor(id).shape) shape.push_back(ir::make_int(*extent.constant()));
+    return schedule::output_of(schedule::make_placeholder(
+        fmt::format("in{}", number), tensor(id).type, std::move(shape), node.location));
   }
 
   Graph& graph_;

@@ -16,8 +16,13 @@ struct AttentionParts {
   // The scores, their softmax, and the softmax's product with the values. The output of each
   // computation is the first input of the next.
   SharedComputation scores, weights, product;
-  std::vector<ir::Tensor> inputs;  // placeholders: query, key, value, and the mask if there is one
+  std::vector<ir::Tensor> inputs;  // placeholders
+  // The query, the key, the value, and the mask if there is one: inputs, or stages that only move
+  // elements of an input. Several may read one input.
+  std::vector<ir::Tensor> operands;
   double scale = 1;
+  // The axes of the product that the axes of the output are; empty: the same.
+  std::vector<std::size_t> order;
 };
 
 // An empty function means that there are no such kernels. A computation that is passed is null if
@@ -28,6 +33,8 @@ struct KernelLibrary {
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};
+  // Whether kernels for attention read operands that are moved, and write moved outputs.
+  bool moves_operands = false;
   // The computation of one kernel for attention; nullopt if these operators are not attention, or
   // if the target has no such kernel.
   std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};

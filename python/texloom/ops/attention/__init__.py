@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .block_kernel import BlockTile
 from .caches import inserted, positions, sequence_starts
 from .heads import (
     Heads,
@@ -14,11 +15,15 @@ from .heads import (
     weighted_values,
 )
 from .masks import Visible, score_bias
-from .online import Tile, attention
+from .online import attention
+from .operands import Sizes
 from .rotary import rotary_embedding
+from .thread_kernel import Tile
 
 __all__ = [
+    "BlockTile",
     "Heads",
+    "Sizes",
     "Tile",
     "Visible",
     "appended",

@@ -29,7 +29,7 @@ _MOST_BLOCKS_ALONG_Y = 65535
 _LEAST_COLUMNS = 16
 _LEAST_ROWS = 2
 _PAD = 4  # elements after a row of the left factor, so that rows are in different banks
-_WITHOUT_FAST_SHARED_MEMORY = ("adreno", "mali")
+WITHOUT_FAST_SHARED_MEMORY = ("adreno", "mali")
 
 # An NVIDIA H200's rates, fitted to 93 times of 31 products of 2 * 10^7 to 2 * 10^9 operations: the
 # root of the mean square of the errors is 11 %.
@@ -99,7 +99,7 @@ class ProductTile:
         """
         if (
             target.is_cpu
-            or target.device in _WITHOUT_FAST_SHARED_MEMORY
+            or target.device in WITHOUT_FAST_SHARED_MEMORY
             or len(root.shape) != len(sums.shape)
         ):
             return None
@@ -308,4 +308,10 @@ def _vectorize(stage: Stage, axis: IterVar) -> None:
     stage.vectorize(lane)
 
 
-__all__ = ["ProductTile", "microseconds", "schedule_product", "tile_for"]
+__all__ = [
+    "WITHOUT_FAST_SHARED_MEMORY",
+    "ProductTile",
+    "microseconds",
+    "schedule_product",
+    "tile_for",
+]

@@ -1,0 +1,40 @@
+"""The tile of attention in one kernel, for GPUs."""
+
+from __future__ import annotations
+
+from ...._core import TargetValue
+from ...attention import BlockTile, Sizes
+from ...attention.block_kernel import THREADS
+from .products import WITHOUT_FAST_SHARED_MEMORY
+
+_TILES = (BlockTile(4, 2), BlockTile(2, 2), BlockTile(1, 2), BlockTile(1, 1))
+"""Tiles from which the first one that fits a device is chosen."""
+_MOST_SUMS = 32
+"""The most sums of a thread, which are in registers."""
+_LEAST_ROWS = 4
+"""Rows of fewer queries leave most threads idle."""
+
+
+def block_tile(sizes: Sizes, wide: str, target: TargetValue) -> BlockTile | None:
+    """Return the tile; None where separate kernels are faster, or where no tile fits.
+
+    Parameters
+    ----------
+    sizes : Sizes
+    wide : str
+        The type of the sums.
+    target : TargetValue
+    """
+    if target.device in WITHOUT_FAST_SHARED_MEMORY or target.max_threads < THREADS:
+        return None
+    if wide != "float32" or sizes.rows < _LEAST_ROWS or sizes.keys == 0:
+        return None
+    tiles = (
+        tile
+        for tile in _TILES
+        if tile.shared_bytes(sizes) <= target.local_memory_bytes and tile.sums(sizes) <= _MOST_SUMS
+    )
+    return next(tiles, None)
+
+
+__all__ = ["block_tile"]

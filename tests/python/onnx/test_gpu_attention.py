@@ -1,0 +1,118 @@
+"""Attention in blocks of many threads: the kernel, and what models do around it."""
+
+from functools import partial
+
+import numpy as np
+import onnx
+import pytest
+from attention_peer import exact
+from single_node import floats
+
+from texloom.graph import Graph
+from texloom.onnx.model import Model
+from texloom.ops.attention import BlockTile, Sizes, attention
+from texloom.ops.schedules.gpu.attention import block_tile
+from texloom.target import Target
+
+TARGET = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
+
+
+def run(query, key, value, mask=None, scale=1.0, tile=None, **options):
+    graph = Graph("attention")
+    given = {"q": query, "k": key, "v": value} | ({} if mask is None else {"m": mask})
+    tensors = [graph.input(n, each.shape, each.dtype.name) for n, each in given.items()]
+    own = tile or BlockTile(2, 2)
+    (made,) = graph.op(
+        "made", "attention", partial(attention, scale=scale, tile=own, **options), tensors
+    )
+    graph.output(made, "y")
+    return graph.compile(TARGET).run(given)["y"]
+
+
+@pytest.mark.parametrize(
+    ("batch", "rows", "depth", "keys", "width", "dtype", "tile"),
+    [
+        ((2, 3), 9, 16, 197, 64, "float32", BlockTile(4, 2)),
+        ((), 1, 5, 3, 7, "float32", BlockTile(1, 1)),
+        ((1,), 33, 1, 32, 1, "float32", BlockTile(2, 2)),
+        ((2,), 8, 257, 17, 130, "float32", BlockTile(1, 1)),
+        ((2,), 40, 40, 64, 40, "float16", BlockTile(4, 2)),
+    ],
+)
+def test_kernel(batch, rows, depth, keys, width, dtype, tile):
+    """Rows, keys and heads fill tiles and vectors, or do not; the mask is broadcast."""
+    q = floats(*batch, rows, depth, dtype=dtype)
+    k, v = (floats(*batch, *s, dtype=dtype, seed=1) for s in ((depth, keys), (keys, width)))
+    mask = floats(rows, keys, dtype=dtype, seed=2)
+    got = run(q, k, v, mask, 0.25, tile)
+    expected, bound = exact(q, k, v, mask.astype("float64"), 0.25)
+    assert got.dtype == dtype and got.shape == expected.shape
+    assert (np.abs(got - expected) <= bound).all()
+
+
+def test_values_that_are_no_finite_numbers():
+    """Hidden keys have no weight; a row without keys is NaN; great scores do not overflow."""
+    q, k, v = floats(3, 4), floats(4, 70, seed=1), floats(70, 8, seed=2)
+    q[0] *= 1e4
+    mask = np.zeros((3, 70), "float32")
+    mask[0, :65] = mask[1] = -np.inf
+    mask[2, 66] = np.nan
+    got = run(q, k, v, mask)
+    assert np.isnan(got[1:]).all()
+    expected, bound = exact(q[:1], k, v, mask[:1].astype("float64"))
+    assert (np.abs(got[:1] - expected) <= bound).all()
+    got = run(q, k, v, mask, is_masked=True)
+    assert (got[1] == 0).all() and np.isnan(got[2]).all()
+
+
+def test_tiles_fit_the_device():
+    """Great heads have small tiles, and greater ones none; so have devices with few threads."""
+    target = Target(TARGET).value
+
+    def tile(rows, depth, dtype="float32", target=target):
+        return block_tile(Sizes((1,), rows, depth, 64, depth), dtype, target)
+
+    assert tile(197, 64) == BlockTile(4, 2)
+    assert tile(197, 257) == BlockTile(1, 1)
+    assert tile(197, 1024) is None
+    assert tile(1, 64) is None and tile(197, 64, "float64") is None
+    few = Target("opencl -device=nvidia -max_num_threads=64").value
+    assert tile(197, 64, target=few) is None
+    assert tile(197, 64, target=Target("opencl -device=mali").value) is None
+
+
+def model(batch):
+    """Multi-head attention as torch's exporter writes it: heads of one product, scaled twice."""
+    return onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 18]>
+        one (float[{batch}, 10, 72] x, float[72, 216] w) => (y)
+        <float half = {{0.5}}, int64[5] split = {{{batch}, 10, 3, 3, 24}},
+         int64[3] merged = {{{batch}, 10, 72}}>
+        {{ all = MatMul(x, w) heads = Reshape(all, split)
+           moved = Transpose<perm = [2, 0, 3, 1, 4]>(heads)
+           zero = Constant<value = int64 {{0}}>() one = Constant<value = int64 {{1}}>()
+           two = Constant<value = int64 {{2}}>()
+           q = Gather<axis = 0>(moved, zero) k = Gather<axis = 0>(moved, one)
+           v = Gather<axis = 0>(moved, two)
+           kt = Transpose<perm = [0, 1, 3, 2]>(k)
+           qs = Mul(q, half) ks = Mul(kt, half)
+           scores = MatMul(qs, ks) weights = Softmax<axis = -1>(scores)
+           sums = MatMul(weights, v) back = Transpose<perm = [0, 2, 1, 3]>(sums)
+           y = Reshape(back, merged) }}"""
+    )
+
+
+@pytest.mark.parametrize("batch", [1, 2])
+def test_heads_are_split_and_joined_in_place(batch):
+    """The launches are the product, attention, and a copy to the shape of the output."""
+    x, w = floats(batch, 10, 72), floats(72, 216, seed=1)
+    compiled = Model(model(batch), target=TARGET)
+    got = compiled.run({"x": x, "w": w})["y"]
+    q, k, v = np.moveaxis((x @ w).reshape(batch, 10, 3, 3, 24), (2, 3), (0, 2))
+    expected, bound = exact(q, k.swapaxes(-1, -2), v, 0.0, 0.25)
+    expected, bound = (each.swapaxes(1, 2).reshape(batch, 10, 72) for each in (expected, bound))
+    # The product's own errors change scores, and values: its sums have 72 terms.
+    own = 2 * 72 * 2.0**-24 * (np.abs(x) @ np.abs(w)).max()
+    reach = 2 * 24 * 0.25 * np.abs(q).max() * own * np.abs(v).max() + own
+    assert (np.abs(got - expected) <= bound + 2 * reach).all()
+    assert compiled.summary["launches"] == 3
