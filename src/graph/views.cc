@@ -1,6 +1,10 @@
 #include "graph/views.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "graph/analysis/movement.h"
 
 namespace texloom::graph {
 namespace {
@@ -13,6 +17,14 @@ bool is_in_concatenation(const Graph& graph, TensorId tensor) {
   });
 }
 
+// Whether a node is a convolution of an image with constant weights, or of such a result.
+bool is_convolution(const Graph& graph, const Node& node, std::size_t rank) {
+  return node.pattern == Pattern::Contraction && std::ranges::any_of(node.inputs, [&](TensorId id) {
+           const Tensor& tensor = graph.tensors[id];
+           return tensor.role == TensorRole::Constant && tensor.shape.size() == rank;
+         });
+}
+
 }  // namespace
 
 bool may_share_memory(const Graph& graph, const Node& view) {
@@ -20,6 +32,20 @@ bool may_share_memory(const Graph& graph, const Node& view) {
   return std::all_of(tensors.begin(), tensors.end(), [&](TensorId tensor) {
     return graph.tensors[tensor].role == TensorRole::Intermediate &&
            !is_in_concatenation(graph, tensor);
+  });
+}
+
+bool moves_channels_of_convolution(const Graph& graph, const Node& node) {
+  if (node.pattern != Pattern::Injective || !node.computation) return false;
+  const auto order = permuted_axes(*node.computation);
+  if (!order) return false;
+  const bool is_last = moves_channels_last(*order);
+  if (!is_last && !moves_channels_last(inverse(*order))) return false;
+  const TensorId image = is_last ? node.inputs.front() : node.outputs.front();
+  return std::ranges::any_of(graph.nodes, [&](const Node& other) {
+    const std::vector<TensorId> tensors = tensors_of(other);
+    return std::ranges::find(tensors, image) != tensors.end() &&
+           is_convolution(graph, other, order->size());
   });
 }
 

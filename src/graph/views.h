@@ -10,4 +10,8 @@ namespace texloom::graph {
 // determines.
 bool may_share_memory(const Graph& graph, const Node& view);
 
+// Whether an operator moves the channels of images to the end or back, and the image is next to a
+// convolution. Where convolutions have channels last, the operator needs no kernel.
+bool moves_channels_of_convolution(const Graph& graph, const Node& node);
+
 }  // namespace texloom::graph

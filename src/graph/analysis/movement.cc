@@ -176,6 +176,37 @@ bool is_view(const Computation& computation) {
                                 raveled(indices_of(*op), op->shape), ranges_of(*op));
 }
 
+std::optional<std::vector<std::size_t>> permuted_axes(const Computation& computation) {
+  if (computation.inputs.size() != 1 || computation.outputs.size() != 1) return std::nullopt;
+  const schedule::Op op = schedule::operation_of(computation.outputs.front());
+  const auto* read = op->is_compute() ? ir::as<ir::TensorRead>(op->body) : nullptr;
+  if (read == nullptr || !read->tensor->same_tensor(*computation.inputs.front()) ||
+      read->indices.size() != op->axes.size())
+    return std::nullopt;
+  std::vector<std::size_t> order;
+  for (const ir::IterVar& axis : op->axes) {
+    const auto found = std::ranges::find_if(
+        read->indices, [&](const Expr& index) { return index.same_as(axis->var); });
+    if (found == read->indices.end()) return std::nullopt;
+    order.push_back(static_cast<std::size_t>(found - read->indices.begin()));
+  }
+  return order;
+}
+
+bool moves_channels_last(const std::vector<std::size_t>& axes) {
+  if (axes.size() < 3 || axes.front() != 0 || axes.back() != 1) return false;
+  for (std::size_t i = 1; i + 1 < axes.size(); ++i) {
+    if (axes[i] != i + 1) return false;
+  }
+  return true;
+}
+
+std::vector<std::size_t> inverse(const std::vector<std::size_t>& axes) {
+  std::vector<std::size_t> made(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) made[axes[i]] = i;
+  return made;
+}
+
 std::optional<std::size_t> joined_axis(const Computation& computation) {
   const schedule::Operation* op = tagged_stage(computation, kJoinedTag);
   const std::vector<ir::Tensor>& parts = computation.inputs;

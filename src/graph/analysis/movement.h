@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "graph/computation.h"
 
@@ -22,5 +23,14 @@ bool is_view(const Computation& computation);
 // The axis along which the output holds the inputs, one after another. nullopt if there is none, or
 // if extents are not numbers: a tensor of unknown size cannot get a fixed place in memory.
 std::optional<std::size_t> joined_axis(const Computation& computation);
+
+// For a computation that only permutes the axes of its only input: the axis of the input that each
+// axis of the output is.
+std::optional<std::vector<std::size_t>> permuted_axes(const Computation& computation);
+
+// Whether such a permutation moves the channels of images, [N, C, ...], to the end.
+bool moves_channels_last(const std::vector<std::size_t>& axes);
+// The inverse of a permutation.
+std::vector<std::size_t> inverse(const std::vector<std::size_t>& axes);
 
 }  // namespace texloom::graph

@@ -20,11 +20,12 @@ using NodeId = std::size_t;  // an index into Graph::nodes
 using Group = std::set<NodeId>;
 
 // Whether the node is an operator that may be a member. A view that needs no kernel may not be a
-// member.
+// member, nor may a permutation that may need none.
 bool is_single(const Graph& graph, const Node& node) {
   return node.pattern && *node.pattern != Pattern::Opaque && node.outputs.size() == 1 &&
          node.members.empty() && node.alternatives.empty() &&
-         !(node.is_view && may_share_memory(graph, node));
+         !((node.is_view || moves_channels_of_convolution(graph, node)) &&
+           may_share_memory(graph, node));
 }
 
 // Whether computing an element of the output takes more than a few operations.

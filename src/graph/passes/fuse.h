@@ -15,9 +15,10 @@ namespace texloom::graph {
 //   fused operator is named after the last member, whose output is written.
 // Requires: stage graph, verified.
 // Ensures: operators that have members, alternatives or several outputs are unchanged. Views that
-//   can share the memory of their inputs are unchanged, too, because they need no kernel. A tensor
-//   with several readers is still computed once. The graph has no cycle: the readers of a fused
-//   operator's output came after all its members.
+//   can share the memory of their inputs are unchanged, too, because they need no kernel, and so
+//   are permutations that move the channels of a convolution's image. A tensor with several readers
+//   is still computed once. The graph has no cycle: the readers of a fused operator's output came
+//   after all its members.
 // Order: last, when all passes that remove readers of tensors have run.
 // Example:
 //   operator c op="Conv" pattern=contraction (x, w) -> (c)

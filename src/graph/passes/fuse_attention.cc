@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/analysis/movement.h"
 #include "graph/passes/affine.h"
 #include "graph/passes/remove_dead_nodes.h"
 #include "ir/interpret/value.h"
@@ -68,22 +69,6 @@ bool is_move(const Node& node) {
   const auto* read = op == nullptr ? nullptr : ir::as<ir::TensorRead>(op->body);
   return read != nullptr && node.inputs.size() == 1 && node.computation->symbols.empty() &&
          read->tensor->same_tensor(*node.computation->inputs.front());
-}
-
-// The axes of a node's input that the axes of its output are; nullopt if the node does anything but
-// permute the axes.
-std::optional<std::vector<std::size_t>> permutation(const Node& node) {
-  if (!is_move(node)) return std::nullopt;
-  const schedule::Operation& op = *last_stage(node);
-  const ir::Exprs& indices = ir::as<ir::TensorRead>(op.body)->indices;
-  std::vector<std::size_t> order;
-  for (const ir::IterVar& axis : op.axes) {
-    const auto found = std::ranges::find_if(
-        indices, [&](const ir::Expr& index) { return index.same_as(axis->var); });
-    if (found == indices.end()) return std::nullopt;
-    order.push_back(static_cast<std::size_t>(found - indices.begin()));
-  }
-  return order.size() == indices.size() ? std::optional(order) : std::nullopt;
 }
 
 struct Scaled {
@@ -211,7 +196,7 @@ class AttentionFusion {
     }
     Node* mover = kernels_.moves_operands ? only_reader(node.outputs.front()) : nullptr;
     if (mover != nullptr) {
-      const auto order = permutation(*mover);
+      const auto order = mover->computation ? permuted_axes(*mover->computation) : std::nullopt;
       if (order) parts.order = *order;
       if (!order) mover = nullptr;
     }

@@ -13,6 +13,7 @@
 #include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/sink_moves.h"
 #include "graph/passes/store_halves.h"
 #include "graph/verify/verify.h"
 #include "support/diagnostic.h"
@@ -27,6 +28,9 @@ constexpr std::array kPasses = {
               "remove nodes whose outputs nothing reads, and tensors that nothing uses"},
     GraphPass{"fuse_attention", fuse_attention,
               "put the products and the softmax of attention into one kernel"},
+    GraphPass{"sink_moves", sink_moves,
+              "compute element-wise operators before views and permutations",
+              /*is_default=*/true, /*suits_textures=*/false},
     GraphPass{"fold_scales", fold_scales,
               "fold factors and shifts of channels into the weights of convolutions and products"},
     GraphPass{"fold_constants", fold_constants, "compute operators of constants"},

@@ -43,7 +43,7 @@ Invocations invocations_of(const Graph& graph, const Offers& offers, const Choic
       result.list.push_back(std::move(own));
       continue;
     }
-    if (node.is_view) {  // the whole is the input, or the tensor of which the input is a view
+    if (!node.concat_axis) {  // the whole is the input, or the tensor whose memory the input shares
       const StoredTensor whole = result.owner_of(own.reads.front());
       result.parts.push_back({own.writes.front(), whole, offer.in_place->front()});
       continue;

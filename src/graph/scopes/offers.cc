@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "graph/analysis/movement.h"
 #include "graph/scopes/in_place.h"
 #include "graph/scopes/planes.h"
 #include "graph/views.h"
@@ -35,10 +36,11 @@ class Collection {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].concat_axis) continue;
       add_alternatives(i, std::move(groups[i]));
-      if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_sharing(i);
+      if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_view(i);
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       if (graph_.nodes[i].concat_axis) add_concatenation(i);
+      add_permutation(i);
     }
     for (const TensorId input : graph_.inputs) {
       if (offers_.storages[input].empty())
@@ -216,13 +218,56 @@ class Collection {
   }
 
   // Adds the offer of a view that needs no kernel: both tensors share one row-major buffer.
-  void add_sharing(std::size_t number) {
+  void add_view(std::size_t number) {
+    std::vector<Stored> stored;
+    for (const TensorId id : tensors_of(graph_.nodes[number]))
+      stored.push_back(in_buffer(graph_.tensors[id].shape));
+    add_sharing(number, stored);
+  }
+
+  // Adds the offer that the output of a node shares the buffer of its only input.
+  void add_sharing(std::size_t number, const std::vector<Stored>& stored) {
     const Node& node = graph_.nodes[number];
+    const std::vector<TensorId> tensors = tensors_of(node);
     Offer offer{.alternative = {}, .storages = {}};
-    for (const TensorId id : tensors_of(node))
-      offer.storages.push_back(number_of(id, in_buffer(graph_.tensors[id].shape), node));
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      offer.storages.push_back(number_of(tensors[i], stored[i], node));
     offer.in_place = {PartPlace{}};
     offers_.nodes[number].push_back(std::move(offer));
+  }
+
+  // Whether an alternative of a node may use the tensor in this storage.
+  bool is_wanted(TensorId tensor, const Stored& stored) const {
+    return std::ranges::any_of(offers_.storages[tensor],
+                               [&](const Stored& known) { return known.same_memory(stored); });
+  }
+
+  // Adds the offers of a permutation of axes that needs no kernel: one of its tensors is row-major,
+  // and the other one, in a storage that a neighbor uses, has its elements in the same order, such
+  // as an image with channels last.
+  void add_permutation(std::size_t number) {
+    const Node& node = graph_.nodes[number];
+    const auto order = node.pattern == Pattern::Injective && node.computation
+                           ? permuted_axes(*node.computation)
+                           : std::nullopt;
+    if (!order || !may_share_memory(graph_, node)) return;
+    const TensorId input = node.inputs.front(), output = node.outputs.front();
+    if (!numbers_of(graph_.tensors[input].shape)) return;
+    const Stored of_input = in_buffer(graph_.tensors[input].shape);
+    const Stored of_output = in_buffer(graph_.tensors[output].shape);
+    const Stored like_output = permuted(of_output, *order);
+    const Stored like_input = permuted(of_input, inverse(*order));
+    if (is_wanted(input, like_output)) add_sharing(number, {like_output, of_output});
+    if (is_wanted(output, like_input)) add_sharing(number, {of_input, like_input});
+  }
+
+  // The storage in which axis axes[i] is where axis i is in the given storage.
+  static Stored permuted(Stored stored, const std::vector<std::size_t>& axes) {
+    const ir::Shape shape = stored.layout.shape;
+    for (std::size_t i = 0; i < axes.size(); ++i) stored.layout.shape[axes[i]] = shape[i];
+    for (ir::LayoutPart& part : stored.layout.cols)
+      part.axis = static_cast<int>(axes[static_cast<std::size_t>(part.axis)]);
+    return stored;
   }
 
   // Each way in which a concatenation may store its inputs, then its output: in the scopes in which

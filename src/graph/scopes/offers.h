@@ -21,7 +21,7 @@ using Folds = std::map<TensorId, int64_t>;
 
 // One way to run a node.
 struct Offer {
-  // The number of the node's alternative; nullopt for a concatenation, and for a view in place.
+  // The number of the node's alternative; nullopt for a concatenation, and for a view or a permutation in place.
   std::optional<std::size_t> alternative = {};
   std::vector<std::size_t> storages;  // one for each input, then for each output
   SiteCost cost = {};                 // zero if the node is in place
@@ -46,7 +46,8 @@ struct Offers {
 //
 // A concatenation has an offer for each scope that a neighbor uses. The offer is in place, at no
 // cost, if places_in() has places for the parts; else it is a kernel. A view offers its
-// alternatives and, if possible, to share the memory of its input (graph/views.h).
+// alternatives and, if possible, to share the memory of its input (graph/views.h). So does a
+// permutation of axes, if neighbors use storages in which the elements are in the same order.
 Offers collect_offers(const Graph& graph, StoragePreference preference, SiteCosts& costs,
                       int64_t buffer_alignment, const Folds& folds);
 

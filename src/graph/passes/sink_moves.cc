@@ -1,0 +1,461 @@
+#include "graph/passes/sink_moves.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/analysis/movement.h"
+#include "graph/passes/remove_dead_nodes.h"
+#include "ir/layout/digits.h"
+#include "ir/program.h"
+#include "ir/visit.h"
+#include "schedule/operation/operation.h"
+
+namespace texloom::graph {
+namespace {
+
+using ir::Expr;
+using ir::Exprs;
+
+// Axes before and after a move that have the same elements in the same order.
+struct Run {
+  std::vector<std::size_t> before, after;
+};
+
+struct Move {
+  ir::Shape before, after;
+  std::vector<Run> runs;
+  bool is_view = false;
+  bool moves_channels = false;  // of images, to the end or back
+};
+
+// The shortest runs of axes of two shapes with equally many elements.
+std::vector<Run> runs_of(const ir::Shape& before, const ir::Shape& after) {
+  std::vector<Run> runs;
+  for (std::size_t i = 0, j = 0; i < before.size() || j < after.size();) {
+    Run run;
+    std::int64_t left = 1, right = 1;
+    do {
+      const bool takes_left = i < before.size() && (j == after.size() || left <= right);
+      if (takes_left) {
+        left *= before[i];
+        run.before.push_back(i++);
+      } else {
+        right *= after[j];
+        run.after.push_back(j++);
+      }
+    } while (left != right && (i < before.size() || j < after.size()));
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+// The move of a node whose output has the elements of its input in another shape, or with its axes
+// in another order.
+std::optional<Move> move_of(const Graph& graph, const Node& node) {
+  if (node.pattern != Pattern::Injective || !node.computation || !node.alternatives.empty() ||
+      node.inputs.size() != 1 || node.outputs.size() != 1)
+    return std::nullopt;
+  const auto before = numbers_of(graph.tensors[node.inputs.front()].shape);
+  const auto after = numbers_of(graph.tensors[node.outputs.front()].shape);
+  if (!before || !after || std::ranges::count(*before, 0) > 0) return std::nullopt;
+  if (node.is_view) return Move{*before, *after, runs_of(*before, *after), true};
+  const auto order = permuted_axes(*node.computation);
+  if (!order) return std::nullopt;
+  Move move{*before, *after, {}};
+  move.moves_channels = moves_channels_last(*order) || moves_channels_last(inverse(*order));
+  for (std::size_t i = 0; i < order->size(); ++i) move.runs.push_back({{(*order)[i]}, {i}});
+  return move;
+}
+
+// Whether the axes of more than one element keep their order.
+bool keeps_order(const Move& move) {
+  if (move.is_view) return true;
+  std::size_t last = 0;
+  for (const Run& run : move.runs) {  // in the order of the axes after the move
+    const std::size_t axis = run.before.front();
+    if (move.before[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+// The shape before the move of a tensor that is broadcast to the shape after it. nullopt if the
+// tensor has some of the axes of a run, and is broadcast along others.
+std::optional<ir::Shape> shape_before(const Move& move, const ir::Shape& shape) {
+  if (shape.size() > move.after.size()) return std::nullopt;
+  const std::size_t missing = move.after.size() - shape.size();
+  const auto extent = [&](std::size_t axis) { return axis < missing ? 1 : shape[axis - missing]; };
+  ir::Shape made(move.before.size());
+  std::vector<bool> is_missing(move.before.size());
+  for (const Run& run : move.runs) {
+    const auto has = [&](auto wanted) {
+      return std::ranges::all_of(run.after, [&](std::size_t a) { return extent(a) == wanted(a); });
+    };
+    const bool is_whole = has([&](std::size_t a) { return move.after[a]; });
+    if (!is_whole && !has([](std::size_t) { return 1; })) return std::nullopt;
+    const bool is_outside =
+        std::ranges::all_of(run.after, [&](std::size_t a) { return a < missing; });
+    for (const std::size_t axis : run.before) {
+      made[axis] = is_whole ? move.before[axis] : 1;
+      is_missing[axis] = is_outside;
+    }
+  }
+  std::size_t first = 0;
+  while (missing > 0 && first < made.size() && is_missing[first] && made[first] == 1) ++first;
+  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(first));
+  return made;
+}
+
+Shape sizes_of(const ir::Shape& shape) { return Shape(shape.begin(), shape.end()); }
+
+Exprs extents_of(const ir::Shape& shape) {
+  Exprs extents;
+  for (const std::int64_t extent : shape) extents.push_back(ir::make_int(extent));
+  return extents;
+}
+
+std::vector<ir::IterVar> axes_over(const ir::Shape& shape) {
+  std::vector<ir::IterVar> axes;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    axes.push_back(ir::make_iter_var(ir::make_var(fmt::format("i{}", i)), ir::make_int(0),
+                                     ir::make_int(shape[i]), ir::IterKind::Data));
+  return axes;
+}
+
+// The element-wise computation of a node, before a move instead of after it.
+class MovedComputation {
+ public:
+  MovedComputation(const Move& move, const Computation& computation)
+      : move_(move), computation_(computation) {}
+
+  // nullptr if the computation is not element-wise, or reads tensors that cannot be moved.
+  SharedComputation run() {
+    for (const ir::Tensor& input : computation_.inputs) {
+      const auto shape = numbers(input->shape);
+      const auto before = shape ? shape_before(move_, *shape) : std::nullopt;
+      if (!before) return nullptr;
+      made_.inputs.push_back(schedule::output_of(schedule::make_placeholder(
+          input->name, input->type, extents_of(*before), input->location)));
+      known_.emplace(input->producer.get(), made_.inputs.back());
+    }
+    const auto output = moved(computation_.outputs.front());
+    if (!output || !computation_.symbols.empty()) return nullptr;
+    made_.outputs.push_back(*output);
+    return std::make_shared<const Computation>(std::move(made_));
+  }
+
+ private:
+  static std::optional<ir::Shape> numbers(const Exprs& extents) {
+    ir::Shape shape;
+    for (const Expr& extent : extents) {
+      const std::int64_t* number = ir::int_value(extent);
+      if (number == nullptr) return std::nullopt;
+      shape.push_back(*number);
+    }
+    return shape;
+  }
+
+  std::optional<ir::Tensor> moved(const ir::Tensor& tensor) {
+    const schedule::Op op = schedule::operation_of(tensor);
+    const auto found = known_.find(op.get());
+    if (found != known_.end()) return found->second;
+    if (!op->is_compute() || op->types.size() != 1 || !op->reduce_axes.empty()) return std::nullopt;
+    const auto shape = numbers(op->shape);
+    const auto before = shape ? shape_before(move_, *shape) : std::nullopt;
+    if (!before) return std::nullopt;
+    const std::vector<ir::IterVar> axes = axes_over(*before);
+    bool is_own = true;
+    const Expr body = ir::rewrite(op->body, [&](const ir::TensorRead& read, const Expr& self) {
+      const auto element = is_own ? element_of(*op, read, axes) : std::nullopt;
+      is_own = element.has_value();
+      return element.value_or(self);
+    });
+    for (const ir::IterVar& axis : op->axes) is_own = is_own && !ir::uses_var(body, axis->var);
+    if (!is_own) return std::nullopt;
+    const ir::Tensor made = schedule::output_of(
+        schedule::make_compute(op->name, op->tag, axes, body, op->location, op->attributes));
+    known_.emplace(op.get(), made);
+    return made;
+  }
+
+  // The element that `read`, an element at the indices of `op`, is at indices of the moved axes.
+  std::optional<Expr> element_of(const schedule::Operation& op, const ir::TensorRead& read,
+                                 const std::vector<ir::IterVar>& axes) {
+    const std::size_t rank = read.indices.size();
+    if (rank > op.axes.size()) return std::nullopt;
+    for (std::size_t i = 0; i < rank; ++i) {
+      const bool is_own = read.indices[i].same_as(op.axes[op.axes.size() - rank + i]->var);
+      const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(read.tensor->shape[i], 1);
+      if (!is_own && !is_one) return std::nullopt;
+    }
+    const auto source = moved(read.tensor);
+    if (!source || (*source)->shape.size() > axes.size()) return std::nullopt;
+    Exprs indices;
+    const std::size_t missing = axes.size() - (*source)->shape.size();
+    for (std::size_t i = 0; i < (*source)->shape.size(); ++i) {
+      const bool is_one = ir::is_int((*source)->shape[i], 1);
+      indices.push_back(is_one ? ir::make_int(0) : axes[missing + i]->var);
+    }
+    return ir::make_tensor_read(*source, std::move(indices), read.location);
+  }
+
+  const Move& move_;
+  const Computation& computation_;
+  Computation made_;
+  std::map<const void*, ir::Tensor> known_;  // by the operation that computes the original
+};
+
+class Sinking {
+ public:
+  explicit Sinking(Graph& graph) : graph_(graph), readers_(graph.tensors.size()) {
+    for (const Node& node : graph.nodes) {
+      for (const TensorId id : node.inputs) ++readers_[id];
+    }
+  }
+
+  void run() {
+    std::vector<Node> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (Node& node : nodes) {
+      for (TensorId& id : node.inputs) id = known_as(id);
+      if (cancels(node)) continue;
+      std::vector<Node> views;  // of the node's output, the last one first
+      while (auto view = sink(node)) views.push_back(*std::move(view));
+      add(std::move(node));
+      while (!views.empty()) {
+        add(std::move(views.back()));
+        views.pop_back();
+      }
+    }
+    remove_dead_nodes(graph_);
+  }
+
+ private:
+  void add(Node node) {
+    for (const TensorId id : node.outputs) producers_.insert_or_assign(id, graph_.nodes.size());
+    graph_.nodes.push_back(std::move(node));
+  }
+
+  TensorId known_as(TensorId id) const {
+    const auto found = equal_.find(id);
+    return found == equal_.end() ? id : found->second;
+  }
+
+  // Whether a move undoes the move before it, so that readers can read what was moved.
+  bool cancels(const Node& node) {
+    const auto move = move_of(graph_, node);
+    const Node* before = move ? producer(node.inputs.front()) : nullptr;
+    const auto first = before == nullptr ? std::nullopt : move_of(graph_, *before);
+    if (!first || first->before != move->after || first->is_view != move->is_view ||
+        graph_.tensors[node.outputs.front()].role != TensorRole::Intermediate)
+      return false;
+    if (!move->is_view &&
+        *permuted_axes(*node.computation) != inverse(*permuted_axes(*before->computation)))
+      return false;
+    const TensorId source = before->inputs.front(), moved = node.outputs.front();
+    readers_[source] += readers_[moved];
+    if (--readers_[node.inputs.front()] == 0) --readers_[source];  // the first move is dead
+    equal_.emplace(moved, source);
+    return true;
+  }
+
+  const Node* producer(TensorId id) const {
+    const auto found = producers_.find(id);
+    return found == producers_.end() ? nullptr : &graph_.nodes[found->second];
+  }
+
+  bool is_inner(TensorId id) const {
+    return graph_.tensors[id].role == TensorRole::Intermediate && readers_[id] == 1;
+  }
+
+  // Computes the node before a move of one of its inputs. Returns the move, which now follows;
+  // nullopt if there is no such input, and then nothing changes.
+  std::optional<Node> sink(Node& node) {
+    const bool is_elementwise =
+        node.pattern == Pattern::Elementwise || node.pattern == Pattern::Broadcast;
+    if (!is_elementwise || !node.computation || node.outputs.size() != 1 ||
+        !node.alternatives.empty() || !node.members.empty())
+      return std::nullopt;
+    for (const TensorId id : node.inputs) {
+      if (auto moved = sink(node, id)) return moved;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Node> sink(Node& node, TensorId viewed) {
+    const Node* mover = producer(viewed);
+    if (mover == nullptr || !is_inner(viewed)) return std::nullopt;
+    const auto move = move_of(graph_, *mover);
+    if (!move || numbers_of(graph_.tensors[node.outputs.front()].shape) != move->after ||
+        !is_worth_it(*mover, *move) || !can_move_operands(node, viewed, *move))
+      return std::nullopt;
+    MovedComputation moving(*move, *node.computation);
+    const SharedComputation computation = moving.run();
+    if (!computation) return std::nullopt;
+    const TensorId source = mover->inputs.front();
+    Node after = *mover;  // which nothing reads any longer
+    const Tensor written = graph_.tensors[node.outputs.front()];
+    const TensorId before = new_tensor(written.name, written.type, move->before);
+    after.inputs = {before};
+    after.outputs = std::exchange(node.outputs, {before});
+    readers_[before] = 1;
+    readers_[viewed] = 0;  // the source still has one reader
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      TensorId& id = node.inputs[i];
+      const auto shape = numbers_of_extents(computation->inputs[i]->shape);
+      id = id == viewed ? source : operand_before(id, *move, shape, node);
+    }
+    node.computation = computation;
+    return after;
+  }
+
+  static ir::Shape numbers_of_extents(const Exprs& extents) {
+    ir::Shape shape;
+    for (const Expr& extent : extents) shape.push_back(*ir::int_value(extent));
+    return shape;
+  }
+
+  // Whether the elements that are moved are computed by an operator to which the node can be an
+  // epilogue. Other moves between them sink as well, one after another.
+  bool is_worth_it(const Node& mover, const Move& move) const {
+    TensorId source = mover.inputs.front();
+    if (!is_inner(source)) return false;
+    const Node* origin = producer(source);
+    while (origin != nullptr && move_of(graph_, *origin)) {
+      source = origin->inputs.front();
+      if (!is_inner(source)) return false;
+      origin = producer(source);
+    }
+    if (origin == nullptr || !origin->pattern || origin->outputs.size() != 1) return false;
+    if (!move.is_view) return has_contraction(*origin);
+    return origin->pattern != Pattern::Opaque && origin->pattern != Pattern::Injective;
+  }
+
+  // Whether an operator is a contraction, or will be an epilogue of one.
+  bool has_contraction(const Node& node) const {
+    if (node.pattern == Pattern::Contraction) return true;
+    if (node.pattern != Pattern::Elementwise && node.pattern != Pattern::Broadcast) return false;
+    return std::ranges::any_of(node.inputs, [&](TensorId id) {
+      const Node* before = is_inner(id) ? producer(id) : nullptr;
+      return before != nullptr && has_contraction(*before);
+    });
+  }
+
+  // Whether the other operands of a node can be moved without kernels, except for constants.
+  bool can_move_operands(const Node& node, TensorId viewed, const Move& move) const {
+    return std::ranges::all_of(node.inputs, [&](TensorId id) {
+      const Tensor& tensor = graph_.tensors[id];
+      if (id == viewed) return true;
+      const auto shape = numbers_of(tensor.shape);
+      if (!shape) return false;
+      if (tensor.role == TensorRole::Constant)
+        return keeps_order(move) || shape->size() == move.after.size() || is_along_one_axis(*shape);
+      const auto before = shape_before(move, *shape);
+      if (!before) return false;
+      if (move.is_view) return *before == *shape || tensor.role == TensorRole::Intermediate;
+      return *shape == move.after && move.moves_channels && tensor.role == TensorRole::Intermediate;
+    });
+  }
+
+  static bool is_along_one_axis(const ir::Shape& shape) {
+    return std::ranges::count_if(shape, [](std::int64_t extent) { return extent != 1; }) <= 1;
+  }
+
+  TensorId new_tensor(const std::string& like, ir::Type type, const ir::Shape& shape) {
+    std::string name = like + ".before";
+    const auto is_taken = [&](const Tensor& tensor) { return tensor.name == name; };
+    while (std::ranges::any_of(graph_.tensors, is_taken)) name += ".before";
+    readers_.push_back(0);
+    return graph_.add_edge(std::move(name), type, sizes_of(shape));
+  }
+
+  // An operand of a node as it is before the move, where it has this shape.
+  TensorId operand_before(TensorId id, const Move& move, const ir::Shape& shape, const Node& node) {
+    const Tensor tensor = graph_.tensors[id];
+    const ir::Shape own = *numbers_of(tensor.shape);
+    const bool is_whole = own.size() == move.after.size();
+    const bool is_reshaped = move.is_view || is_along_one_axis(own) || keeps_order(move);
+    if (is_reshaped && own == shape) return id;
+    const TensorId made = new_tensor(tensor.name, tensor.type, shape);
+    readers_[made] = 1;
+    if (is_reshaped && tensor.role == TensorRole::Constant) {
+      graph_.tensors[made].role = TensorRole::Constant;
+      graph_.tensors[made].value = tensor.value;
+      --readers_[id];
+      return made;
+    }
+    Node mover;
+    mover.name = graph_.tensors[made].name;
+    mover.op = is_reshaped ? "reshape" : "transpose";
+    mover.location = node.location;
+    mover.inputs = {id};
+    mover.outputs = {made};
+    mover.pattern = Pattern::Injective;
+    mover.is_view = is_reshaped;
+    mover.computation =
+        is_reshaped ? reshaped(own, shape, tensor.type) : permuted(move, own, shape, tensor.type);
+    TL_CHECK(is_reshaped || is_whole);
+    add(std::move(mover));
+    return made;
+  }
+
+  static SharedComputation computation_of(const ir::Tensor& input, Exprs indices,
+                                          const std::vector<ir::IterVar>& axes, std::string name,
+                                          std::string_view tag) {
+    const Expr element = ir::make_tensor_read(input, std::move(indices), input->location);
+    const ir::Tensor output = schedule::output_of(
+        schedule::make_compute(std::move(name), std::string(tag), axes, element, input->location));
+    return std::make_shared<const Computation>(Computation{{input}, {output}});
+  }
+
+  static ir::Tensor placeholder(const ir::Shape& shape, ir::Type type) {
+    return schedule::output_of(schedule::make_placeholder("in0", type, extents_of(shape), {}));
+  }
+
+  static SharedComputation reshaped(const ir::Shape& from, const ir::Shape& to, ir::Type type) {
+    const std::vector<ir::IterVar> axes = axes_over(to);
+    Exprs indices(from.size());
+    for (const Run& run : runs_of(from, to)) {
+      Expr place = ir::make_int(0);
+      for (const std::size_t axis : run.after) {
+        if (to[axis] != 1) place = place * ir::make_int(to[axis]) + axes[axis]->var;
+      }
+      for (std::size_t i = run.before.size(); i-- > 0;) {
+        const Expr extent = ir::make_int(from[run.before[i]]);
+        indices[run.before[i]] = i == 0 ? place : ir::floormod(place, extent);
+        place = ir::floordiv(place, extent);
+      }
+    }
+    return computation_of(placeholder(from, type), std::move(indices), axes, "reshaped", kViewTag);
+  }
+
+  // The tensor of shape `from` after the move, as it is before the move.
+  static SharedComputation permuted(const Move& move, const ir::Shape& from, const ir::Shape& to,
+                                    ir::Type type) {
+    const std::vector<ir::IterVar> axes = axes_over(to);
+    Exprs indices(from.size());
+    for (const Run& run : move.runs) indices[run.after.front()] = axes[run.before.front()]->var;
+    return computation_of(placeholder(from, type), std::move(indices), axes, "transposed", "");
+  }
+
+  Graph& graph_;
+  std::vector<int> readers_;  // by tensor: how many nodes read it
+  std::map<TensorId, TensorId> equal_ =
+      {};  // for the output of a move that is left out: its source
+  std::map<TensorId, std::size_t> producers_ = {};  // by tensor: the number of a node that is added
+};
+
+}  // namespace
+
+void sink_moves(Graph& graph) { Sinking(graph).run(); }
+
+}  // namespace texloom::graph

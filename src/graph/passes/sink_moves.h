@@ -1,0 +1,31 @@
+#pragma once
+
+#include "graph/graph.h"
+
+namespace texloom::graph {
+
+// Purpose: computes element-wise operators before views and permutations of axes instead of after
+//   them, so that they become epilogues of what computes the elements: the bias and the residual of
+//   a product of matrices whose result gets another shape, or the scale of channels after a product
+//   whose result becomes an image. The other operands of the element-wise operator are moved the
+//   other way round: constants when the graph is compiled, other tensors by views, and by
+//   permutations that move the channels of images, which need no kernel where images have channels
+//   last. A move that undoes the one before it is left out.
+// Requires: stage graph, verified, without fused operators.
+// Ensures: an element-wise operator with expressions at its own indices alone reads the input of
+// the
+//   view if it was the only reader of the view. Its result is viewed afterwards, and keeps its
+//   name.
+// Order: after fuse_attention, which finds these operators by their readers; before fold_scales
+//   and fold_constants.
+// Example:
+//   operator c op="Gemm" pattern=contraction (x, w) -> (c)
+//   operator v op="Reshape" pattern=injective view (c) -> (v)
+//   operator y op="Relu" pattern=elementwise (v) -> (y)
+//   ->
+//   operator c op="Gemm" pattern=contraction (x, w) -> (c)
+//   operator y op="Relu" pattern=elementwise (c) -> (y.before)
+//   operator v op="Reshape" pattern=injective view (y.before) -> (y)
+void sink_moves(Graph& graph);
+
+}  // namespace texloom::graph
