@@ -190,6 +190,7 @@ INTERNAL = (
     "texloom.ops.extrema",
     "texloom.ops.contraction",
     "texloom.ops.divisors",
+    "texloom.ops.moves",
     "texloom.ops.precision",
     "texloom.ops.raveling",
     "texloom.ops.threads",

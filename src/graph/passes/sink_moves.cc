@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ using ir::Exprs;
 // Axes before and after a move that have the same elements in the same order.
 struct Run {
   std::vector<std::size_t> before, after;
+
+  bool operator==(const Run&) const = default;
 };
 
 struct Move {
@@ -34,6 +37,14 @@ struct Move {
   std::vector<Run> runs;
   bool is_view = false;
   bool moves_channels = false;  // of images, to the end or back
+
+  Move inverse() const {
+    Move move{after, before, runs, is_view, moves_channels};
+    for (Run& run : move.runs) std::swap(run.before, run.after);
+    std::ranges::sort(move.runs, {}, &Run::after);
+    return move;
+  }
+  bool operator==(const Move&) const = default;
 };
 
 // The shortest runs of axes of two shapes with equally many elements.
@@ -218,6 +229,7 @@ class Sinking {
  public:
   explicit Sinking(Graph& graph) : graph_(graph), readers_(graph.tensors.size()) {
     for (const Node& node : graph.nodes) {
+      names_.insert(node.name);
       for (const TensorId id : node.inputs) ++readers_[id];
     }
   }
@@ -252,20 +264,30 @@ class Sinking {
 
   // Whether a move undoes the move before it, so that readers can read what was moved.
   bool cancels(const Node& node) {
+    const TensorId moved = node.outputs.empty() ? 0 : node.outputs.front();
     const auto move = move_of(graph_, node);
-    const Node* before = move ? producer(node.inputs.front()) : nullptr;
-    const auto first = before == nullptr ? std::nullopt : move_of(graph_, *before);
-    if (!first || first->before != move->after || first->is_view != move->is_view ||
-        graph_.tensors[node.outputs.front()].role != TensorRole::Intermediate)
-      return false;
-    if (!move->is_view &&
-        *permuted_axes(*node.computation) != inverse(*permuted_axes(*before->computation)))
-      return false;
-    const TensorId source = before->inputs.front(), moved = node.outputs.front();
-    readers_[source] += readers_[moved];
-    if (--readers_[node.inputs.front()] == 0) --readers_[source];  // the first move is dead
-    equal_.emplace(moved, source);
+    if (!move || graph_.tensors[moved].role != TensorRole::Intermediate) return false;
+    const auto source = source_of(node.inputs.front(), move->inverse());
+    if (!source) return false;
+    readers_[*source] += readers_[moved];
+    forget_reader(node.inputs.front());
+    equal_.emplace(moved, *source);
     return true;
+  }
+
+  // The tensor that was moved by an equal move; nullopt if the tensor is no such result.
+  std::optional<TensorId> source_of(TensorId id, const Move& move) const {
+    const Node* mover = producer(id);
+    const auto own = mover == nullptr ? std::nullopt : move_of(graph_, *mover);
+    if (!own || !(*own == move)) return std::nullopt;
+    return mover->inputs.front();
+  }
+
+  // A node no longer reads a tensor. A move without readers reads nothing, either.
+  void forget_reader(TensorId id) {
+    const Node* mover = producer(id);
+    if (--readers_[id] > 0 || mover == nullptr || !move_of(graph_, *mover)) return;
+    forget_reader(mover->inputs.front());
   }
 
   const Node* producer(TensorId id) const {
@@ -285,16 +307,21 @@ class Sinking {
     if (!is_elementwise || !node.computation || node.outputs.size() != 1 ||
         !node.alternatives.empty() || !node.members.empty())
       return std::nullopt;
-    for (const TensorId id : node.inputs) {
-      if (auto moved = sink(node, id)) return moved;
+    // Only without other readers can the node be an epilogue of what computes the elements.
+    for (const bool is_alone : {true, false}) {
+      for (const TensorId id : std::vector(node.inputs)) {
+        auto moved = is_inner(id) == is_alone ? sink(node, id) : std::nullopt;
+        if (moved) return moved;
+      }
     }
     return std::nullopt;
   }
 
   std::optional<Node> sink(Node& node, TensorId viewed) {
     const Node* mover = producer(viewed);
-    if (mover == nullptr || !is_inner(viewed)) return std::nullopt;
-    const auto move = move_of(graph_, *mover);
+    const auto move = mover == nullptr ? std::nullopt : move_of(graph_, *mover);
+    // Else two moved operands would sink in turns, forever.
+    if (is_operand_.contains(viewed)) return std::nullopt;
     if (!move || numbers_of(graph_.tensors[node.outputs.front()].shape) != move->after ||
         !is_worth_it(*mover, *move) || !can_move_operands(node, viewed, *move))
       return std::nullopt;
@@ -302,17 +329,21 @@ class Sinking {
     const SharedComputation computation = moving.run();
     if (!computation) return std::nullopt;
     const TensorId source = mover->inputs.front();
-    Node after = *mover;  // which nothing reads any longer
+    Node after = *mover;
+    after.name = unique_name(node.name + "." + mover->op);
     const Tensor written = graph_.tensors[node.outputs.front()];
     const TensorId before = new_tensor(written.name, written.type, move->before);
+    if (written.type != graph_.tensors[viewed].type)
+      after.computation = move->is_view
+                              ? reshaped(move->before, move->after, written.type)
+                              : permuted(move->inverse(), move->before, move->after, written.type);
     after.inputs = {before};
     after.outputs = std::exchange(node.outputs, {before});
     readers_[before] = 1;
-    readers_[viewed] = 0;  // the source still has one reader
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       TensorId& id = node.inputs[i];
       const auto shape = numbers_of_extents(computation->inputs[i]->shape);
-      id = id == viewed ? source : operand_before(id, *move, shape, node);
+      id = id == viewed ? read_instead(id, source) : operand_before(id, *move, shape, node);
     }
     node.computation = computation;
     return after;
@@ -324,19 +355,26 @@ class Sinking {
     return shape;
   }
 
+  TensorId read_instead(TensorId id, TensorId source) {
+    ++readers_[source];
+    forget_reader(id);
+    return source;
+  }
+
   // Whether the elements that are moved are computed by an operator to which the node can be an
-  // epilogue. Other moves between them sink as well, one after another.
+  // epilogue. Other moves between them sink as well, one after another. A view may have other
+  // readers: they may sink, too, and else the view still needs no kernel.
   bool is_worth_it(const Node& mover, const Move& move) const {
-    TensorId source = mover.inputs.front();
-    if (!is_inner(source)) return false;
-    const Node* origin = producer(source);
+    TensorId moved = mover.outputs.front();
+    const Node* origin = &mover;
     while (origin != nullptr && move_of(graph_, *origin)) {
-      source = origin->inputs.front();
-      if (!is_inner(source)) return false;
-      origin = producer(source);
+      if (!move.is_view && !is_inner(moved)) return false;
+      moved = origin->inputs.front();
+      if (graph_.tensors[moved].role != TensorRole::Intermediate) return false;
+      origin = producer(moved);
     }
     if (origin == nullptr || !origin->pattern || origin->outputs.size() != 1) return false;
-    if (!move.is_view) return has_contraction(*origin);
+    if (!move.is_view) return is_inner(moved) && has_contraction(*origin);
     return origin->pattern != Pattern::Opaque && origin->pattern != Pattern::Injective;
   }
 
@@ -354,11 +392,13 @@ class Sinking {
   bool can_move_operands(const Node& node, TensorId viewed, const Move& move) const {
     return std::ranges::all_of(node.inputs, [&](TensorId id) {
       const Tensor& tensor = graph_.tensors[id];
-      if (id == viewed) return true;
+      if (id == viewed || source_of(id, move)) return true;
       const auto shape = numbers_of(tensor.shape);
       if (!shape) return false;
       if (tensor.role == TensorRole::Constant)
         return keeps_order(move) || shape->size() == move.after.size() || is_along_one_axis(*shape);
+      // The node may be an epilogue of what computes this operand.
+      if (!is_inner(viewed)) return false;
       const auto before = shape_before(move, *shape);
       if (!before) return false;
       if (move.is_view) return *before == *shape || tensor.role == TensorRole::Intermediate;
@@ -378,6 +418,11 @@ class Sinking {
     return graph_.add_edge(std::move(name), type, sizes_of(shape));
   }
 
+  std::string unique_name(std::string name) {
+    while (!names_.insert(name).second) name += "_";
+    return name;
+  }
+
   // An operand of a node as it is before the move, where it has this shape.
   TensorId operand_before(TensorId id, const Move& move, const ir::Shape& shape, const Node& node) {
     const Tensor tensor = graph_.tensors[id];
@@ -385,6 +430,9 @@ class Sinking {
     const bool is_whole = own.size() == move.after.size();
     const bool is_reshaped = move.is_view || is_along_one_axis(own) || keeps_order(move);
     if (is_reshaped && own == shape) return id;
+    if (is_whole) {
+      if (const auto source = source_of(id, move)) return read_instead(id, *source);
+    }
     const TensorId made = new_tensor(tensor.name, tensor.type, shape);
     readers_[made] = 1;
     if (is_reshaped && tensor.role == TensorRole::Constant) {
@@ -394,7 +442,7 @@ class Sinking {
       return made;
     }
     Node mover;
-    mover.name = graph_.tensors[made].name;
+    mover.name = unique_name(graph_.tensors[made].name);
     mover.op = is_reshaped ? "reshape" : "transpose";
     mover.location = node.location;
     mover.inputs = {id};
@@ -405,6 +453,7 @@ class Sinking {
         is_reshaped ? reshaped(own, shape, tensor.type) : permuted(move, own, shape, tensor.type);
     TL_CHECK(is_reshaped || is_whole);
     add(std::move(mover));
+    is_operand_.insert(made);
     return made;
   }
 
@@ -448,10 +497,11 @@ class Sinking {
   }
 
   Graph& graph_;
-  std::vector<int> readers_;  // by tensor: how many nodes read it
-  std::map<TensorId, TensorId> equal_ =
-      {};  // for the output of a move that is left out: its source
+  std::set<std::string> names_;                     // of nodes
+  std::vector<int> readers_;                        // by tensor: how many nodes read it
   std::map<TensorId, std::size_t> producers_ = {};  // by tensor: the number of a node that is added
+  std::map<TensorId, TensorId> equal_ = {};         // by the output of a move that is left out
+  std::set<TensorId> is_operand_ = {};              // the results of operand_before()
 };
 
 }  // namespace
