@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "graph/passes/affine.h"
 #include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/scales/affine.h"
+#include "graph/passes/scales/weighted_sums.h"
 #include "graph/passes/unused_tensors.h"
-#include "graph/passes/weighted_sums.h"
 #include "ir/arith/simplify.h"
 #include "ir/interpret/value.h"
 #include "ir/visit.h"

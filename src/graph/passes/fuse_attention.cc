@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "graph/analysis/movement.h"
-#include "graph/passes/affine.h"
 #include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/scales/affine.h"
 #include "ir/interpret/value.h"
 #include "ir/program.h"
 #include "schedule/operation/operation.h"

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "graph/compose.h"
-#include "graph/passes/affine.h"
 #include "graph/passes/fuse.h"
+#include "graph/passes/scales/affine.h"
 
 namespace texloom::graph {
 namespace {

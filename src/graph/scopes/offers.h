@@ -21,7 +21,8 @@ using Folds = std::map<TensorId, int64_t>;
 
 // One way to run a node.
 struct Offer {
-  // The number of the node's alternative; nullopt for a concatenation, and for a view or a permutation in place.
+  // The number of the node's alternative; nullopt for a concatenation, and for a view or a
+  // permutation in place.
   std::optional<std::size_t> alternative = {};
   std::vector<std::size_t> storages;  // one for each input, then for each output
   SiteCost cost = {};                 // zero if the node is in place

@@ -1,4 +1,4 @@
-#include "graph/passes/affine.h"
+#include "graph/passes/scales/affine.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "graph/passes/weighted_sums.h"
+#include "graph/passes/scales/weighted_sums.h"
 
 #include <fmt/format.h>
 
