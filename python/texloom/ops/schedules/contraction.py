@@ -8,6 +8,7 @@ from ...extents import likely, number_of, product
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu import products as gpu_products
+from .gpu import slices
 from .gpu_tiles import gpu_tile
 from .processor.products import ProductTile, schedule_product
 from .processor.registers import Registers
@@ -40,6 +41,9 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     own = ProductTile.of(sums, root, target)
     if own is not None:
         return schedule_product(s, sums, root, own)
+    in_slices = slices.Slices.of_product(sums, root, target)
+    if in_slices is not None:
+        return slices.schedule_product(s, sums, root, in_slices)
     of_block = gpu_products.ProductTile.of(sums, root, target)
     if of_block is not None:
         return gpu_products.schedule_product(s, sums, root, of_block)

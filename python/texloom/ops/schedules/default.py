@@ -113,8 +113,9 @@ def _reduction(
     threads: Mapping[te.Operation, IterVar],
     texels: Collection[te.Operation],
     target: TargetValue,
+    schedule: Callable[..., tuple[Tensor, IterVar] | None],
 ) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction, if one thread for each result is not the best choice.
+    """Schedule a reduction by a function, if one thread for each result is not the best choice.
 
     Returns the stage that the kernel writes, and an axis of it where other stages are computed. The
     kernel writes the last stage if that stage reads only this reduction, and only at its own
@@ -124,11 +125,19 @@ def _reduction(
     if not tensor.op.reduce_axis or (outputs[0] if is_local else tensor).op in texels:
         return None
     if not is_local:
-        return schedule_reduction(s, tensor, tensor, target)
+        return schedule(s, tensor, tensor, target)
     is_only = sum(place == "local" and bool(op.reduce_axis) for op, place in places.items()) == 1
     if not is_only or outputs[0].op in threads:
         return None
-    return schedule_reduction(s, tensor, outputs[0], target)
+    return schedule(s, tensor, outputs[0], target)
+
+
+def _schedule_pixels(
+    s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
+) -> tuple[Tensor, IterVar] | None:
+    """Schedule a reduction of the pixels of an image with channels last, as the one above."""
+    knobs = None if target.is_cpu else gpu.Slices.of_pixels(tensor, root, target)
+    return None if knobs is None else (root, gpu.schedule_pixels(s, tensor, root, knobs))
 
 
 def schedule_default(
@@ -185,6 +194,7 @@ def schedule_default(
     inlined = {op for op, place in places.items() if place == "inline"}
     # Native code has loops along rows, unless an element needs more than an expression.
     has_rows = target.kind == "llvm" and not last and "local" not in places.values()
+    reduce = _schedule_pixels if last else schedule_reduction
     local = []
     for tensor in stages:
         place = places[tensor.op]
@@ -192,9 +202,7 @@ def schedule_default(
             continue
         if place == "inline":
             s[tensor].compute_inline()
-        elif not last and (
-            reduction := _reduction(s, tensor, places, outputs, threads, texels, target)
-        ):
+        elif reduction := _reduction(s, tensor, places, outputs, threads, texels, target, reduce):
             written, threads[written.op] = reduction
             scheduled.add(written.op)
         elif place == "local":

@@ -1,0 +1,197 @@
+"""Schedules for GPUs of sums with few results, whose terms the threads of a block share.
+
+Such are products of few rows by a matrix, and means over the pixels of images with channels last:
+the time is that of reading the terms once. The threads of a block share some columns: each adds up
+every n-th term of a vector of columns. The block then adds up these sums in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from .... import _core, te
+from ...._core import IterVar, Schedule, TargetValue, Tensor
+from ....extents import likely, number_of
+from ...contraction import Contraction
+from ...divisors import largest_divisor
+from ..channels_last.axes import in_registers, vectorize
+
+_MOST_ROWS = 8
+_COLUMNS = 32  # of a block, so that neighboring threads read whole lines of a cache
+_FEWER_COLUMNS = 8  # for many terms: as many as one read from memory has
+_MANY_TERMS = 1024
+_MOST_LANES = 4
+_THREADS = 256
+_UNROLLED = 8  # terms whose loads are in flight
+_DTYPES = ("float32", "float64", "int32")
+
+
+@dataclass(frozen=True)
+class Slices:
+    """The knobs of the schedule.
+
+    Attributes
+    ----------
+    columns, lanes : int
+        The vectors of columns of a block, and the columns of a vector.
+    slices : int
+        The threads that share the terms of a vector.
+    """
+
+    columns: int
+    lanes: int
+    slices: int
+
+    @classmethod
+    def of(cls, columns: int, terms: int, threads: int, most_columns: int = _COLUMNS) -> Slices:
+        """Return the knobs for so many columns and terms, for blocks of at most so many threads."""
+        lanes = largest_divisor(columns, _MOST_LANES) or 1
+        across = min(most_columns // lanes, -(-columns // lanes), threads)
+        slices = min(threads // across, terms)
+        return cls(across, lanes, largest_divisor(terms, slices, slices // 2) or slices)
+
+    @classmethod
+    def of_product(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
+        """Return the knobs for a product of few rows of which `root` is computed; else None."""
+        if target.is_cpu or len(root.shape) != len(sums.shape) or not _has_few_rows(sums):
+            return None
+        terms, columns = (number_of(n) for n in (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
+        if terms is None or columns is None or columns != number_of(sums.shape[-1]):
+            return None
+        return cls.of(columns, terms, min(_THREADS, target.max_threads))
+
+    @classmethod
+    def of_pixels(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
+        """Return the knobs for a reduction of all pixels of ``[N, C, ...]``; else None."""
+        is_plain = sums.op.num_outputs == 1 and len(sums.shape) == len(root.shape) >= 2
+        if not is_plain or sums.dtype not in _DTYPES or Contraction.of(sums) is not None:
+            return None
+        if any(number_of(extent) != 1 for extent in (*sums.shape[2:], *root.shape[2:])):
+            return None
+        terms = [number_of(axis.dom.extent) for axis in sums.op.reduce_axis]
+        channels = number_of(sums.shape[1])
+        if None in terms or channels is None or not _are_last(sums):
+            return None
+        count = prod(each for each in terms if each is not None)
+        most = _FEWER_COLUMNS if count >= _MANY_TERMS else _COLUMNS
+        return cls.of(channels, count, min(_THREADS, target.max_threads), most)
+
+
+def _has_few_rows(sums: Tensor) -> bool:
+    """Whether sums are ``sum(a[..., k] * b[..., k, j], axis=k)``, of few rows of `a`."""
+    roles = Contraction.of(sums)
+    reduced = list(sums.op.reduce_axis)
+    if roles is None or roles.is_convolution or len(reduced) != 1:
+        return False
+    if len(sums.op.input_tensors) != 2 or sums.dtype not in _DTYPES:
+        return False
+    rows = 1 if roles.rows is None else likely(sums.shape[roles.rows])
+    is_matrix = roles.rows in (None, len(sums.shape) - 2)
+    if rows > _MOST_ROWS or not is_matrix:
+        return False
+    loads = list(_core.loads_of(sums.op.body[0]))
+    wanted = (reduced[0], sums.op.axis[-1])
+    indices = list(loads[1].indices)[-2:] if len(loads) == 2 else []
+    return len(indices) == 2 and all(
+        index.same_as(axis.var) for index, axis in zip(indices, wanted, strict=True)
+    )
+
+
+def _are_last(sums: Tensor) -> bool:
+    """Whether a reduction reads each tensor at its own channel and the reduced pixels."""
+    body = sums.op.body[0]
+    if body._class != "Reduce" or list(body.init):
+        return False
+    n, channel = sums.op.axis[:2]
+    wanted = [n, channel, *sums.op.reduce_axis]
+    loads = [each for each in _core.loads_of(body) if len(each.indices) == len(wanted)]
+    return bool(loads) and all(
+        index.same_as(axis.var) or number_of(axis.dom.extent) == 1
+        for load in loads
+        for index, axis in zip(load.indices, wanted, strict=False)
+    )
+
+
+def schedule_product(s: Schedule, sums: Tensor, root: Tensor, knobs: Slices) -> IterVar:
+    """Schedule a product of few rows, and later stages of the same kernel.
+
+    `root` is the stage that the kernel writes; stages between `sums` and `root` must be inlined.
+    Returns the axis of threads.
+    """
+    roles = Contraction.of(sums)
+    assert roles is not None
+    rows = 0 if roles.rows is None else 1
+    return _schedule(s, sums, root, len(sums.shape) - 1, rows, knobs)
+
+
+def schedule_pixels(s: Schedule, sums: Tensor, root: Tensor, knobs: Slices) -> IterVar:
+    """Schedule a reduction of all pixels, and later stages of the same kernel."""
+    return _schedule(s, sums, root, 1, 0, knobs)
+
+
+def _schedule(
+    s: Schedule, sums: Tensor, root: Tensor, column: int, rows: int, knobs: Slices
+) -> IterVar:
+    """Schedule sums whose axis number `column` is contiguous in memory.
+
+    A thread computes all results along the `rows` axes before it.
+    """
+    stage = s[sums]
+    reduced = stage.op.reduce_axis
+    terms = stage.fuse(*reduced) if len(reduced) > 1 else reduced[0]
+    _, own = stage.split(terms, knobs.slices)
+    parts = s.rfactor(sums, own)
+    local = s.cache_write(parts, "local")
+    thread, block = _bind_result(s, root, column, rows, knobs)
+    added = in_registers(s, sums, root)
+    s[added].compute_at(s[root], thread)
+    *_, lane = _with_last(s[added].op.axis, column)
+    s[added].reorder(s[added].op.reduce_axis[0], *_with_last(s[added].op.axis, column))
+    vectorize(s[added], lane, knobs.lanes)
+    s[parts].set_scope("shared")
+    s[parts].compute_at(s[root], block)
+    piece, *axes = s[parts].op.axis
+    *others, last = _with_last(axes, column)
+    own_column, lane = s[parts].split(last, knobs.lanes)
+    s[parts].reorder(piece, own_column, *others, lane)
+    # The threads of the first slice write the result.
+    s[parts].bind(piece, te.thread_axis((0, knobs.slices), "threadIdx.y"))
+    s[parts].bind(own_column, te.thread_axis((0, knobs.columns), "threadIdx.x"))
+    vectorize(s[parts], lane, knobs.lanes)
+    s[local].compute_at(s[parts], own_column)
+    *axes, lane = _with_last(list(s[local].op.axis)[1:], column)
+    (steps,) = s[local].op.reduce_axis
+    steps, step = s[local].split(
+        steps, largest_divisor(likely(steps.dom.extent), _UNROLLED, 2) or 1
+    )
+    s[local].reorder(steps, step, s[local].op.axis[0], *axes, lane)
+    s[local].unroll(step)
+    vectorize(s[local], lane, knobs.lanes)
+    return thread
+
+
+def _with_last(axes: Sequence[IterVar], column: int) -> list[IterVar]:
+    """Return axes with the axis number `column` last."""
+    return [*axes[:column], *axes[column + 1 :], axes[column]]
+
+
+def _bind_result(
+    s: Schedule, root: Tensor, column: int, rows: int, knobs: Slices
+) -> tuple[IterVar, IterVar]:
+    """Bind the results of a block to the threads of one slice; return the axes of both."""
+    stage = s[root]
+    *others, last = _with_last(stage.op.axis, column)
+    outer, own = others[: len(others) - rows], others[len(others) - rows :]
+    block, last = stage.split(last, knobs.columns * knobs.lanes)
+    thread, lane = stage.split(last, knobs.lanes)
+    stage.reorder(*outer, block, thread, *own, lane)
+    block = stage.fuse(*outer, block)
+    stage.bind(block, te.thread_axis("blockIdx.x"))
+    stage.bind(thread, te.thread_axis((0, knobs.columns), "threadIdx.x"))
+    vectorize(stage, lane, knobs.lanes)
+    return thread, block
+
+
+__all__ = ["Slices", "schedule_pixels", "schedule_product"]
