@@ -67,8 +67,29 @@ def conv(node: Node) -> Value:
     weight, attributes = _trimmed_weights(node, data, node.input(1))
     if _suits_tiles(node, data, weight, attributes):
         return _by_tiles(node, data, weight, attributes["pads"])
+    if _is_of_one_pixel(data, weight, attributes):
+        return _as_product(node, data, weight)
     given = [data, weight, *_given(node, 2)]
     return node.emit("conv", convolution.convolution, given, **attributes)
+
+
+def _is_of_one_pixel(data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
+    """Whether the image has one pixel, which constant weights multiply, without padding."""
+    is_plain = attributes["groups"] == 1 and not any(attributes["pads"])
+    if weight.array is None or weight.is_empty or not is_plain or not are_known(data.shape):
+        return False
+    return {*data.shape[2:], *weight.shape[2:]} == {1} and data.shape[1] == weight.shape[1]
+
+
+def _as_product(node: Node, data: Value, weight: Value) -> Value:
+    """Compute a convolution of images of one pixel as a product of matrices."""
+    rows = node.constant(data.shape[:2], "int64")
+    matrix = node.constant(weight.array.reshape(weight.shape[:2]).T)
+    made = node.convert("MatMul", [node.convert("Reshape", [data, rows]), matrix])
+    if node.has(2):
+        made = node.convert("Add", [made, node.input(2)])
+    shape = [data.shape[0], weight.shape[0], *[1] * (data.rank - 2)]
+    return node.convert("Reshape", [made, node.constant(shape, "int64")])
 
 
 def _suits_tiles(node: Node, data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
