@@ -10,6 +10,7 @@
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_attention.h"
 #include "graph/passes/join_in_place.h"
+#include "graph/passes/join_products.h"
 #include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/remove_dead_nodes.h"
@@ -26,11 +27,13 @@ namespace {
 constexpr std::array kPasses = {
     GraphPass{"remove_dead_nodes", remove_dead_nodes,
               "remove nodes whose outputs nothing reads, and tensors that nothing uses"},
-    GraphPass{"fuse_attention", fuse_attention,
-              "put the products and the softmax of attention into one kernel"},
     GraphPass{"sink_moves", sink_moves,
               "compute element-wise operators before views and permutations",
               /*is_default=*/true, /*suits_textures=*/false},
+    GraphPass{"join_products", join_products,
+              "join products of one matrix by several constants, for attention"},
+    GraphPass{"fuse_attention", fuse_attention,
+              "put the products and the softmax of attention into one kernel"},
     GraphPass{"fold_scales", fold_scales,
               "fold factors and shifts of channels into the weights of convolutions and products"},
     GraphPass{"fold_constants", fold_constants, "compute operators of constants"},

@@ -16,8 +16,7 @@ namespace texloom::graph {
 // the
 //   view if it was the only reader of the view. Its result is viewed afterwards, and keeps its
 //   name.
-// Order: after fuse_attention, which finds these operators by their readers; before fold_scales
-//   and fold_constants.
+// Order: before the passes that look for products and what follows them.
 // Example:
 //   operator c op="Gemm" pattern=contraction (x, w) -> (c)
 //   operator v op="Reshape" pattern=injective view (c) -> (v)

@@ -48,6 +48,15 @@ def test_products(left, right, dtype):
     np.testing.assert_array_equal(f(*arrays), np.maximum(x @ w + bias, 0).astype(dtype))
 
 
+def test_a_product_without_epilogue():
+    a, b = te.placeholder((2, 24), name="A"), te.placeholder((24, 12), name="B")
+    y = matmul(a, b)
+    s = schedule_default([y], [a, b], ["global"] * 3, Target(TARGET).value)
+    f = texloom.build(s, [a, b, y], TARGET)
+    x, w = integers((2, 24), 0), integers((24, 12), 1)
+    np.testing.assert_array_equal(f(x, w), x @ w)
+
+
 def test_knobs():
     """A block has whole lines of columns, and threads that share all steps evenly if possible."""
     assert Slices.of(1000, 768, 256) == Slices(8, 4, 32)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,14 +70,17 @@ def conv(node: Node) -> Value:
         return _by_tiles(node, data, weight, attributes["pads"])
     if _is_of_one_pixel(data, weight, attributes):
         return _as_product(node, data, weight)
+    if _is_of_patches(data, weight, attributes):
+        return _of_patches(node, data, weight)
     given = [data, weight, *_given(node, 2)]
     return node.emit("conv", convolution.convolution, given, **attributes)
 
 
 def _is_of_one_pixel(data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
     """Whether the image has one pixel, which constant weights multiply, without padding."""
-    is_plain = attributes["groups"] == 1 and not any(attributes["pads"])
-    if weight.array is None or weight.is_empty or not is_plain or not are_known(data.shape):
+    if weight.array is None or weight.is_empty or not are_known(data.shape):
+        return False
+    if attributes["groups"] != 1 or any(attributes["pads"]):
         return False
     return {*data.shape[2:], *weight.shape[2:]} == {1} and data.shape[1] == weight.shape[1]
 
@@ -90,6 +94,47 @@ def _as_product(node: Node, data: Value, weight: Value) -> Value:
         made = node.convert("Add", [made, node.input(2)])
     shape = [data.shape[0], weight.shape[0], *[1] * (data.rank - 2)]
     return node.convert("Reshape", [made, node.constant(shape, "int64")])
+
+
+_LEAST_PATCH = 128
+"""The least elements of a patch: copies of smaller ones take longer than their products."""
+
+
+def _is_of_patches(data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
+    """Whether a convolution multiplies patches of few channels, which do not overlap."""
+    if weight.array is None or weight.is_empty or not are_known(data.shape):
+        return False
+    steps = (attributes["groups"], *attributes["dilations"])
+    if {*steps} != {1} or any(attributes["pads"]) or weight.shape[1] != data.shape[1]:
+        return False
+    kernel = weight.shape[2:]
+    if list(attributes["strides"]) != list(kernel) or weight.shape[1] > 4:
+        return False
+    is_whole = all(n % k == 0 for n, k in zip(data.shape[2:], kernel, strict=True))
+    return is_whole and math.prod(weight.shape[1:]) >= _LEAST_PATCH
+
+
+def _of_patches(node: Node, data: Value, weight: Value) -> Value:
+    """Compute a convolution of patches as a product of matrices: a patch is a row."""
+    batch, channels = data.shape[:2]
+    kernel, outputs = weight.shape[2:], weight.shape[0]
+    counts = [n // k for n, k in zip(data.shape[2:], kernel, strict=True)]
+    cut = [batch, channels, *(each for pair in zip(counts, kernel, strict=True) for each in pair)]
+    spatial = range(len(counts))
+    order = [0, *(2 + 2 * i for i in spatial), 1, *(3 + 2 * i for i in spatial)]
+
+    def reshaped(value: Value, shape: Sequence[Any]) -> Value:
+        return node.convert("Reshape", [value, node.constant(shape, "int64")])
+
+    patches = node.convert("Transpose", [reshaped(data, cut)], perm=order)
+    rows = reshaped(patches, [batch * math.prod(counts), channels * math.prod(kernel)])
+    matrix = node.constant(weight.array.reshape(outputs, -1).T)
+    made = node.convert("MatMul", [rows, matrix])
+    if node.has(2):
+        made = node.convert("Add", [made, node.input(2)])
+    image = reshaped(made, [batch, *counts, outputs])
+    last = len(counts) + 1
+    return node.convert("Transpose", [image], perm=[0, last, *range(1, last)])
 
 
 def _suits_tiles(node: Node, data: Value, weight: Value, attributes: dict[str, Any]) -> bool:

@@ -1,0 +1,337 @@
+#include "graph/passes/join_products.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/passes/remove_dead_nodes.h"
+#include "ir/program.h"
+#include "ir/visit.h"
+#include "schedule/operation/operation.h"
+
+namespace texloom::graph {
+namespace {
+
+using ir::Expr;
+using ir::Exprs;
+
+// A computation of columns, each from the same column of all inputs but the first, for another
+// number of columns.
+class Widening {
+ public:
+  Widening(const Computation& computation, std::int64_t columns)
+      : computation_(computation), columns_(columns) {}
+
+  // Null for any other computation. `keeps_first`: whether the first input has no such columns.
+  SharedComputation run(bool keeps_first) {
+    if (computation_.outputs.size() != 1 || !computation_.symbols.empty()) return nullptr;
+    for (std::size_t i = 0; i < computation_.inputs.size(); ++i) {
+      const ir::Tensor& input = computation_.inputs[i];
+      Exprs shape = input->shape;
+      const bool is_wide = i > 0 || !keeps_first;
+      if (is_wide && shape.empty()) return nullptr;
+      if (is_wide) shape.back() = ir::make_int(columns_);
+      made_.inputs.push_back(schedule::output_of(
+          schedule::make_placeholder(input->name, input->type, std::move(shape), input->location)));
+      known_.emplace(input->producer.get(), Known{made_.inputs.back(), is_wide});
+    }
+    const auto output = widened(computation_.outputs.front());
+    if (!output || !output->is_wide) return nullptr;
+    made_.outputs.push_back(output->tensor);
+    return std::make_shared<const Computation>(std::move(made_));
+  }
+
+ private:
+  struct Known {
+    ir::Tensor tensor;
+    bool is_wide = false;
+  };
+
+  std::optional<Known> widened(const ir::Tensor& tensor) {
+    const schedule::Op op = schedule::operation_of(tensor);
+    const auto found = known_.find(op.get());
+    if (found != known_.end()) return found->second;
+    if (!op->is_compute() || op->types.size() != 1 || op->axes.empty()) return std::nullopt;
+    const Expr& column = op->axes.back()->var;
+    bool fits = true;
+    int uses = 0;
+    const Expr body = ir::rewrite(op->body, [&](const ir::TensorRead& read, const Expr& self) {
+      const auto source = fits ? widened(read.tensor) : std::nullopt;
+      fits = source.has_value();
+      if (!fits) return self;
+      const bool is_own = !read.indices.empty() && read.indices.back().same_as(column);
+      fits = is_own == source->is_wide;
+      uses += is_own;
+      return ir::make_tensor_read(source->tensor, read.indices, read.location);
+    });
+    int mentions = 0;
+    ir::walk(body, [&](const ir::Var& var) { mentions += &var == column.get(); });
+    if (!fits || mentions != uses || uses == 0) return std::nullopt;
+    std::vector<ir::IterVar> axes = op->axes;
+    axes.back() = ir::make_iter_var(column, ir::make_int(0), ir::make_int(columns_),
+                                    ir::IterKind::Data, axes.back()->location);
+    const Known made{schedule::output_of(schedule::make_compute(op->name, op->tag, axes, body,
+                                                                op->location, op->attributes)),
+                     true};
+    known_.emplace(op.get(), made);
+    return made;
+  }
+
+  const Computation& computation_;
+  std::int64_t columns_;
+  Computation made_;
+  std::map<const void*, Known> known_;  // by the operation that computes the original
+};
+
+class ProductJoining {
+ public:
+  explicit ProductJoining(Graph& graph) : graph_(graph), readers_(graph.tensors.size()) {
+    for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+      names_.insert(graph.nodes[n].name);
+      for (const TensorId id : graph.nodes[n].inputs) readers_[id].insert(n);
+    }
+  }
+
+  void run() {
+    std::map<TensorId, std::vector<std::size_t>> groups;  // products by what they multiply
+    for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      if (is_product(node) && leads_to_product(node.outputs.front()))
+        groups[node.inputs.front()].push_back(n);
+    }
+    bool found = false;
+    for (const auto& [factor, group] : groups) found |= group.size() > 1 && join(group);
+    if (!found) return;
+    for (Node& node : added_) graph_.nodes.push_back(std::move(node));
+    sort_nodes();
+    remove_dead_nodes(graph_);
+  }
+
+ private:
+  // Whether a node multiplies a matrix by a constant matrix.
+  bool is_product(const Node& node) const {
+    return node.pattern == Pattern::Contraction && is_plain(node) && node.inputs.size() == 2 &&
+           is_columns(node.inputs[1]) && shape_of(node.outputs.front()).size() >= 2 &&
+           graph_.tensors[node.inputs[1]].shape.size() == 2;
+  }
+
+  static bool is_plain(const Node& node) {
+    return node.computation && node.outputs.size() == 1 && node.members.empty() &&
+           node.alternatives.empty();
+  }
+
+  bool is_columns(TensorId id) const {
+    const Tensor& tensor = graph_.tensors[id];
+    return tensor.role == TensorRole::Constant && tensor.value && !tensor.shape.empty() &&
+           numbers_of(tensor.shape) && tensor.type.bits % 8 == 0;
+  }
+
+  ir::Shape shape_of(TensorId id) const {
+    return numbers_of(graph_.tensors[id].shape).value_or(ir::Shape{});
+  }
+  std::int64_t columns_of(TensorId id) const { return shape_of(id).back(); }
+
+  std::optional<std::size_t> only_reader(TensorId id) const {
+    if (graph_.tensors[id].role != TensorRole::Intermediate || readers_[id].size() != 1)
+      return std::nullopt;
+    return *readers_[id].begin();
+  }
+
+  // Whether a tensor, moved and changed element by element, is multiplied by another result.
+  bool leads_to_product(TensorId id) const {
+    for (auto reader = only_reader(id); reader; reader = only_reader(id)) {
+      const Node& node = graph_.nodes[*reader];
+      if (!is_plain(node) || !node.pattern) return false;
+      if (node.pattern == Pattern::Contraction)
+        return std::ranges::none_of(node.inputs, [&](TensorId input) {
+          return graph_.tensors[input].role == TensorRole::Constant;
+        });
+      if (*node.pattern > Pattern::Injective) return false;
+      id = node.outputs.front();
+    }
+    return false;
+  }
+
+  bool join(const std::vector<std::size_t>& products) {
+    auto made = joined(products, graph_.nodes[products.front()].inputs.front(), true);
+    if (!made) return false;
+    std::vector<std::size_t> last = products;
+    for (auto next = next_level(last); next; next = next_level(last)) {
+      auto further = joined(*next, made->outputs.front(), false);
+      if (!further) break;
+      added_.push_back(*std::move(made));
+      made = std::move(further);
+      last = *next;
+    }
+    std::int64_t begin = 0;
+    const TensorId whole = made->outputs.front();
+    added_.push_back(*std::move(made));
+    for (const std::size_t n : last) {
+      added_.push_back(columns(graph_.nodes[n], whole, begin));
+      begin += columns_of(graph_.nodes[n].outputs.front());
+    }
+    for (const std::size_t n : last) graph_.nodes[n].outputs = {dead_tensor(n)};
+    return true;
+  }
+
+  // The readers of all results of a level, if each result has one.
+  std::optional<std::vector<std::size_t>> next_level(const std::vector<std::size_t>& level) const {
+    std::vector<std::size_t> next;
+    for (const std::size_t n : level) {
+      const TensorId id = graph_.nodes[n].outputs.front();
+      const auto reader = only_reader(id);
+      if (!reader) return std::nullopt;
+      const Node& node = graph_.nodes[*reader];
+      const bool is_alike = is_plain(node) && node.pattern <= Pattern::Broadcast &&
+                            node.inputs.size() == 2 && node.inputs.front() == id &&
+                            is_columns(node.inputs[1]) &&
+                            shape_of(node.outputs.front()) == shape_of(id) &&
+                            columns_of(node.inputs[1]) == columns_of(id);
+      if (!is_alike) return std::nullopt;
+      next.push_back(*reader);
+    }
+    return next;
+  }
+
+  // The node that computes the columns of all these nodes, from the columns of `first`.
+  std::optional<Node> joined(const std::vector<std::size_t>& level, TensorId first,
+                             bool keeps_first) {
+    const Node& like = graph_.nodes[level.front()];
+    const TensorId own = like.outputs.front();
+    std::int64_t total = 0;
+    for (const std::size_t n : level) total += columns_of(graph_.nodes[n].outputs.front());
+    SharedComputation computation;
+    std::vector<TensorId> constants;
+    for (const std::size_t n : level) {
+      const Node& node = graph_.nodes[n];
+      const SharedComputation wide = Widening(*node.computation, total).run(keeps_first);
+      if (!wide || (computation && !equal(*computation, *wide))) return std::nullopt;
+      if (graph_.tensors[node.outputs.front()].type != graph_.tensors[own].type)
+        return std::nullopt;
+      computation = wide;
+      constants.push_back(node.inputs[1]);
+    }
+    ir::Shape shape = shape_of(own);
+    shape.back() = total;
+    Node node = like;
+    node.name = unique_name(like.name + ".joined");
+    node.computation = computation;
+    node.inputs = {first, joined_constant(constants)};
+    node.outputs = {graph_.add_edge(unique_tensor(graph_.tensors[own].name + ".joined"),
+                                    graph_.tensors[own].type, Shape(shape.begin(), shape.end()))};
+    return node;
+  }
+
+  TensorId joined_constant(const std::vector<TensorId>& parts) {
+    const Tensor like = graph_.tensors[parts.front()];
+    ir::Shape shape = *numbers_of(like.shape);
+    const std::size_t item = static_cast<std::size_t>(like.type.bits) / 8;
+    std::int64_t rows = 1;
+    for (std::size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    auto bytes = std::make_shared<std::vector<std::byte>>();
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (const TensorId id : parts) {
+        const std::size_t size = static_cast<std::size_t>(columns_of(id)) * item;
+        const auto* begin = graph_.tensors[id].value->data() + static_cast<std::size_t>(row) * size;
+        bytes->insert(bytes->end(), begin, begin + size);
+      }
+    }
+    shape.back() = static_cast<std::int64_t>(bytes->size() / item) / rows;
+    return graph_.add_constant(unique_tensor(like.name + ".joined"), like.type,
+                               Shape(shape.begin(), shape.end()), std::move(bytes));
+  }
+
+  // The node that reads the result of `original` from the columns of `whole` from `begin` on.
+  Node columns(const Node& original, TensorId whole, std::int64_t begin) {
+    const Tensor& result = graph_.tensors[original.outputs.front()];
+    const auto placeholder_shape = [](const ir::Shape& shape) {
+      Exprs extents;
+      for (const std::int64_t extent : shape) extents.push_back(ir::make_int(extent));
+      return extents;
+    };
+    const ir::Tensor input = schedule::output_of(schedule::make_placeholder(
+        "in0", result.type, placeholder_shape(shape_of(whole)), original.location));
+    std::vector<ir::IterVar> axes;
+    Exprs indices;
+    const ir::Shape shape = shape_of(original.outputs.front());
+    for (const std::int64_t extent : shape) {
+      indices.push_back(ir::make_var(fmt::format("i{}", axes.size())));
+      axes.push_back(ir::make_iter_var(indices.back(), ir::make_int(0), ir::make_int(extent),
+                                       ir::IterKind::Data));
+    }
+    indices.back() = indices.back() + ir::make_int(begin);
+    const Expr element = ir::make_tensor_read(input, std::move(indices), original.location);
+    Node node;
+    node.name = unique_name(original.name + ".columns");
+    node.op = "slice";
+    node.location = original.location;
+    node.inputs = {whole};
+    node.outputs = {original.outputs.front()};
+    node.pattern = Pattern::Injective;
+    node.computation = std::make_shared<const Computation>(
+        Computation{{input},
+                    {schedule::output_of(
+                        schedule::make_compute("slice", "", axes, element, original.location))}});
+    return node;
+  }
+
+  // A tensor that nothing reads, for a node that is replaced.
+  TensorId dead_tensor(std::size_t n) {
+    const Tensor like = graph_.tensors[graph_.nodes[n].outputs.front()];
+    return graph_.add_edge(unique_tensor(like.name + ".unused"), like.type, like.shape);
+  }
+
+  std::string unique_name(std::string name) {
+    while (!names_.insert(name).second) name += "_";
+    return name;
+  }
+  std::string unique_tensor(std::string name) const {
+    const auto is_taken = [&](const Tensor& tensor) { return tensor.name == name; };
+    while (std::ranges::any_of(graph_.tensors, is_taken)) name += "_";
+    return name;
+  }
+
+  // Puts each node after the nodes whose outputs it reads; otherwise the order stays.
+  void sort_nodes() {
+    std::set<TensorId> pending;
+    for (const Node& node : graph_.nodes) pending.insert(node.outputs.begin(), node.outputs.end());
+    std::vector<Node> sorted;
+    std::vector<Node> rest = std::move(graph_.nodes);
+    while (!rest.empty()) {
+      std::vector<Node> waiting;
+      for (Node& node : rest) {
+        const bool is_ready =
+            std::ranges::none_of(node.inputs, [&](TensorId id) { return pending.contains(id); });
+        if (is_ready)
+          for (const TensorId id : node.outputs) pending.erase(id);
+        (is_ready ? sorted : waiting).push_back(std::move(node));
+      }
+      TL_CHECK(waiting.size() < rest.size());
+      rest = std::move(waiting);
+    }
+    graph_.nodes = std::move(sorted);
+  }
+
+  Graph& graph_;
+  std::set<std::string> names_;                 // of nodes
+  std::vector<std::set<std::size_t>> readers_;  // by tensor of the original graph
+  std::vector<Node> added_;
+};
+
+}  // namespace
+
+void join_products(Graph& graph, const ir::Target& /*target*/, const KernelLibrary& kernels) {
+  if (kernels.moves_operands) ProductJoining(graph).run();
+}
+
+}  // namespace texloom::graph
