@@ -193,6 +193,7 @@ INTERNAL = (
     "texloom.ops.moves",
     "texloom.ops.precision",
     "texloom.ops.raveling",
+    "texloom.ops.stages",
     "texloom.ops.threads",
     "texloom.ops.windows",
     "texloom.plan.__main__",

@@ -23,6 +23,13 @@ graph::KernelLibrary library_of(const py::object& kernels) {
         .cast<bool>();
   };
   library.moves_operands = kernels.attr("moves_operands").cast<bool>();
+  library.normalization_before =
+      [kernels](const graph::SharedComputation& computation,
+                const ir::Shape& shape) -> std::optional<graph::SharedComputation> {
+    const py::object made = kernels.attr("normalization_before")(PyComputation{computation}, shape);
+    if (made.is_none()) return std::nullopt;
+    return made.cast<const PyComputation&>().node;
+  };
   library.attention =
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
     const py::object made = kernels.attr("attention")(

@@ -6,20 +6,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from .. import _core
+from .. import _core, te
 from .._core import TargetValue, Tensor
 from ..extents import collected
 from ..ops import products
 from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_values
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
-from ..ops.normalization import masked_softmax, softmax
+from ..ops.normalization import (
+    group_normalization,
+    instance_normalization,
+    masked_softmax,
+    softmax,
+)
 from ..ops.precision import sum_dtype
 from ..ops.schedules.gpu import separable
 from ..ops.schedules.gpu.attention import block_tile
 from ..ops.schedules.processor.attention import attention_tile
 from ..ops.schedules.processor.registers import Registers
-from ..ops.schedules.stages import stages_of
+from ..ops.stages import stages_of
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,33 @@ class KernelLibrary:
     def moves_operands(self) -> bool:
         """Whether kernels for attention read moved operands in place, and write moved results."""
         return not self.target.is_cpu
+
+    def normalization_before(
+        self, computation: _core._Computation, shape: Sequence[int]
+    ) -> _core._Computation | None:
+        """Return a normalization of the rows of a view as one of groups of an image's channels.
+
+        Parameters
+        ----------
+        computation : _Computation
+            For other computations than :func:`.instance_normalization`, the result is None.
+        shape : sequence of int
+            ``[N, C, ...]`` of the tensor of which the input of `computation` is a view.
+        """
+        rows, *parameters = computation.inputs
+        if self.target.is_cpu or len(shape) < 3 or len(rows.shape) < 2 or len(parameters) != 2:
+            return None
+        batch, groups = (int(extent) for extent in rows.shape[:2])
+        if shape[0] != batch or shape[1] % groups:
+            return None
+        epsilon = _epsilon(computation)
+        if epsilon is None or not _computes(
+            partial(instance_normalization, epsilon=epsilon), computation
+        ):
+            return None
+        x = te.placeholder(tuple(shape), rows.dtype, name="in0")
+        made = group_normalization(x, *parameters, groups=groups, epsilon=epsilon)
+        return _core._Computation([x, *parameters], [made])
 
     def attention(
         self,
@@ -113,6 +145,18 @@ class KernelLibrary:
             return None
         item = 8 if wide == "float64" else 4
         return attention_tile(sizes.rows, sizes.keys, sizes.width, item, Registers.of(self.target))
+
+
+def _epsilon(computation: _core._Computation) -> float | None:
+    """Return the number that is added to the variance in ``1 / sqrt(variance + epsilon)``."""
+    for stage in stages_of(computation.outputs):
+        body = stage.op.body[0] if isinstance(stage.op, te.ComputeOp) else None
+        if body is None or body._class != "Div" or body.b._class != "Call":
+            continue
+        (argument, *_) = body.b.args
+        if argument._class == "Add" and argument.b._class == "FloatImm":
+            return float(argument.b.value)
+    return None
 
 
 _MOST_WIDTH = 256

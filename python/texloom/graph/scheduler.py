@@ -9,9 +9,9 @@ from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
 from ..ops.schedules.processor import is_transform
-from ..ops.schedules.stages import stages_of
 from ..ops.schedules.storages import channels_last_storages, row_major_storages
 from ..ops.schedules.texels import activation_storage, weight_storage
+from ..ops.stages import stages_of
 from .node_functions import scheduled
 
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/computation.h"
+#include "ir/layout/digits.h"
 
 namespace texloom::graph {
 
@@ -35,6 +36,12 @@ struct KernelLibrary {
       is_faster_joined = {};
   // Whether kernels for attention read operands that are moved, and write moved outputs.
   bool moves_operands = false;
+  // A computation that normalizes the rows of its first input, as a computation of a tensor of this
+  // shape of which that input is a view; nullopt if it is another computation, or if its kernels
+  // would be no faster.
+  std::function<std::optional<SharedComputation>(const SharedComputation& computation,
+                                                 const ir::Shape& shape)>
+      normalization_before = {};
   // The computation of one kernel for attention; nullopt if these operators are not attention, or
   // if the target has no such kernel.
   std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};

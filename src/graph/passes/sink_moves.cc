@@ -44,7 +44,11 @@ struct Move {
     std::ranges::sort(move.runs, {}, &Run::after);
     return move;
   }
-  bool operator==(const Move&) const = default;
+  // Two views are equal if their shapes are.
+  bool operator==(const Move& other) const {
+    return before == other.before && after == other.after && is_view == other.is_view &&
+           (is_view || runs == other.runs);
+  }
 };
 
 // The shortest runs of axes of two shapes with equally many elements.
@@ -227,7 +231,8 @@ class MovedComputation {
 
 class Sinking {
  public:
-  explicit Sinking(Graph& graph) : graph_(graph), readers_(graph.tensors.size()) {
+  Sinking(Graph& graph, const KernelLibrary& kernels)
+      : graph_(graph), kernels_(kernels), readers_(graph.tensors.size()) {
     for (const Node& node : graph.nodes) {
       names_.insert(node.name);
       for (const TensorId id : node.inputs) ++readers_[id];
@@ -299,14 +304,18 @@ class Sinking {
     return graph_.tensors[id].role == TensorRole::Intermediate && readers_[id] == 1;
   }
 
+  static bool is_single(const Node& node) {
+    return node.computation && node.outputs.size() == 1 && node.alternatives.empty() &&
+           node.members.empty();
+  }
+
   // Computes the node before a move of one of its inputs. Returns the move, which now follows;
   // nullopt if there is no such input, and then nothing changes.
   std::optional<Node> sink(Node& node) {
+    if (auto moved = sink_normalization(node)) return moved;
     const bool is_elementwise =
         node.pattern == Pattern::Elementwise || node.pattern == Pattern::Broadcast;
-    if (!is_elementwise || !node.computation || node.outputs.size() != 1 ||
-        !node.alternatives.empty() || !node.members.empty())
-      return std::nullopt;
+    if (!is_elementwise || !is_single(node)) return std::nullopt;
     // Only without other readers can the node be an epilogue of what computes the elements.
     for (const bool is_alone : {true, false}) {
       for (const TensorId id : std::vector(node.inputs)) {
@@ -328,6 +337,29 @@ class Sinking {
     MovedComputation moving(*move, *node.computation);
     const SharedComputation computation = moving.run();
     if (!computation) return std::nullopt;
+    return moved_after(node, viewed, *move, computation);
+  }
+
+  // Computes a normalization of rows before the view that makes rows of an image's channels.
+  std::optional<Node> sink_normalization(Node& node) {
+    const bool reduces = node.pattern == Pattern::Reduction || node.pattern == Pattern::Contraction;
+    if (!kernels_.normalization_before || !reduces || !is_single(node)) return std::nullopt;
+    const TensorId viewed = node.inputs.front();
+    const Node* mover = producer(viewed);
+    const auto move = mover == nullptr ? std::nullopt : move_of(graph_, *mover);
+    if (!move || !move->is_view || !is_worth_it(*mover, *move) ||
+        numbers_of(graph_.tensors[node.outputs.front()].shape) != move->after)
+      return std::nullopt;
+    const auto computation = kernels_.normalization_before(node.computation, move->before);
+    if (!computation) return std::nullopt;
+    return moved_after(node, viewed, *move, *computation);
+  }
+
+  // Lets a node compute this before a move of `viewed`; returns the move of its result.
+  Node moved_after(Node& node, TensorId viewed, const Move& move_before,
+                   const SharedComputation& computation) {
+    const Move* move = &move_before;
+    const Node* mover = producer(viewed);
     const TensorId source = mover->inputs.front();
     Node after = *mover;
     after.name = unique_name(node.name + "." + mover->op);
@@ -497,6 +529,7 @@ class Sinking {
   }
 
   Graph& graph_;
+  const KernelLibrary& kernels_;
   std::set<std::string> names_;                     // of nodes
   std::vector<int> readers_;                        // by tensor: how many nodes read it
   std::map<TensorId, std::size_t> producers_ = {};  // by tensor: the number of a node that is added
@@ -506,6 +539,8 @@ class Sinking {
 
 }  // namespace
 
-void sink_moves(Graph& graph) { Sinking(graph).run(); }
+void sink_moves(Graph& graph, const ir::Target& /*target*/, const KernelLibrary& kernels) {
+  Sinking(graph, kernels).run();
+}
 
 }  // namespace texloom::graph

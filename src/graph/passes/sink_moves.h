@@ -1,6 +1,7 @@
 #pragma once
 
 #include "graph/graph.h"
+#include "graph/passes/kernel_library.h"
 
 namespace texloom::graph {
 
@@ -10,8 +11,10 @@ namespace texloom::graph {
 //   whose result becomes an image. The other operands of the element-wise operator are moved the
 //   other way round: constants when the graph is compiled, other tensors by views, and by
 //   permutations that move the channels of images, which need no kernel where images have channels
-//   last. A move that undoes the one before it is left out.
-// Requires: stage graph, verified, without fused operators.
+//   last. Where kernels are faster so, a normalization of groups of channels that exporters write
+//   as a normalization of rows of a view is computed before the view, too. A move that undoes the
+//   one before it is left out.
+// Requires: stage graph, verified, without fused operators. Depends on the target.
 // Ensures: an element-wise operator with expressions at its own indices alone reads the input of
 // the
 //   view if it was the only reader of the view. Its result is viewed afterwards, and keeps its
@@ -25,6 +28,6 @@ namespace texloom::graph {
 //   operator c op="Gemm" pattern=contraction (x, w) -> (c)
 //   operator y op="Relu" pattern=elementwise (c) -> (y.before)
 //   operator v op="Reshape" pattern=injective view (y.before) -> (y)
-void sink_moves(Graph& graph);
+void sink_moves(Graph& graph, const ir::Target& target, const KernelLibrary& kernels);
 
 }  // namespace texloom::graph

@@ -15,7 +15,7 @@ from texloom.graph import Graph, scheduler
 from texloom.graph.scheduler import alternatives_of
 from texloom.ops.contraction import Contraction
 from texloom.ops.convolution import convolution
-from texloom.ops.schedules.stages import stages_of
+from texloom.ops.stages import stages_of
 from texloom.target import resolve
 
 

@@ -26,8 +26,8 @@ from texloom.ops.schedules.gpu.convolution import ConvolutionTile
 from texloom.ops.schedules.gpu.tiles import ConvolutionShape, candidates, is_possible, tile_for
 from texloom.ops.schedules.processor.tiles import PixelTile
 from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
-from texloom.ops.schedules.stages import stages_of
 from texloom.ops.schedules.storages import channels_last_storages
+from texloom.ops.stages import stages_of
 from texloom.target import TargetValue
 from texloom.tir.buffer import decl_buffer
 

@@ -8,7 +8,7 @@ from ... import te
 from ..._core import Tensor
 from ...extents import is_at_most, product, shape_of
 from ..contraction import PADDED, Contraction, whole_columns
-from .stages import readers_of
+from ..stages import readers_of
 
 
 def contraction_kernels(

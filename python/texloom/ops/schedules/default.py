@@ -12,15 +12,15 @@ from ... import te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import Extent, likely, product
 from ..contraction import Contraction
+from ..stages import stages_of
 from . import gpu, processor
 from .channels_last.layouts import is_channels_last
 from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
 from .places import Places
 from .recurrence import schedule_scans
-from .reduction import schedule_reduction
+from .reduction import schedule_groups, schedule_reduction
 from .row_reductions import Rows
-from .stages import stages_of
 from .storages import device_of, is_convolution
 from .texels import bind_texels, is_texture, schedule_lanes
 
@@ -136,8 +136,12 @@ def _schedule_pixels(
     s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[Tensor, IterVar] | None:
     """Schedule a reduction of the pixels of an image with channels last, as the one above."""
-    knobs = None if target.is_cpu else gpu.Slices.of_pixels(tensor, root, target)
-    return None if knobs is None else (root, gpu.schedule_pixels(s, tensor, root, knobs))
+    if target.is_cpu:
+        return None
+    knobs = gpu.Slices.of_pixels(tensor, root, target)
+    if knobs is None:
+        return schedule_groups(s, tensor, target) if root is tensor else None
+    return root, gpu.schedule_pixels(s, tensor, root, knobs)
 
 
 def schedule_default(

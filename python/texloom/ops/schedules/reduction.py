@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
+from typing import Any
 
 from ... import _core, te
 from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
 from ..divisors import largest_divisor, nearest_divisor
+from ..stages import rank_of_inputs
 from .processor.registers import Registers
 
 LANES = 64
@@ -95,6 +97,40 @@ def schedule_reduction(
     if root is not tensor:
         _keep(s[tensor], s[root], thread)
     return root, thread
+
+
+def schedule_groups(
+    s: Schedule, tensor: Tensor, target: TargetValue
+) -> tuple[Tensor, IterVar] | None:
+    """Schedule, for GPUs, a reduction over some channels and all pixels, with channels last.
+
+    The first reduced axis is the one of channels. For other reductions, the result is None.
+    """
+    if not may_be_divided(tensor) or len(tensor.op.reduce_axis) < 2:
+        return None
+    if len(tensor.op.reduce_axis) != rank_of_inputs(tensor) - 1:
+        return None
+    channel, *places = tensor.op.reduce_axis
+    loads = [list(each.indices) for each in _core.loads_of(tensor.op.body[0])]
+    if not any(_reads_pixels(each, channel, places) for each in loads):
+        return None
+    order = [*places, channel]
+    s[tensor].reorder(*order)
+    parts = parts_of(tensor, True, target)
+    if parts > 1:
+        part, _ = s[tensor].split(fused(s[tensor], order), nparts=parts)
+        _share_among_threads(s[_factored(s, tensor, part)], target)
+        order = list(s[tensor].op.reduce_axis)
+    return tensor, _share_among_threads(s[tensor], target, order=order)
+
+
+def _reads_pixels(indices: Sequence[Any], channel: IterVar, places: Sequence[IterVar]) -> bool:
+    """Whether an element is at the reduced pixel, and before that at a reduced channel."""
+    *before, own = indices[: len(indices) - len(places)] or [0]
+    at_pixel = all(
+        i.same_as(axis.var) for i, axis in zip(indices[-len(places) :], places, strict=False)
+    )
+    return bool(before) and at_pixel and bool(_core.mentions(own, channel.var))
 
 
 def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) -> bool:
@@ -244,9 +280,14 @@ def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
     return thread
 
 
-def _share_among_threads(stage: Stage, target: TargetValue, first: int = 0) -> IterVar:
-    """Compute each result with several threads of a block."""
-    thread = bind_terms(stage, target)
+def _share_among_threads(
+    stage: Stage, target: TargetValue, first: int = 0, order: Sequence[IterVar] = ()
+) -> IterVar:
+    """Compute each result with several threads of a block.
+
+    `order` are all reduced axes in the order of the terms, by default the order of the stage.
+    """
+    thread = bind_terms(stage, target, order)
     return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
 
 
@@ -259,11 +300,11 @@ def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetVa
     return row
 
 
-def bind_terms(stage: Stage, target: TargetValue) -> IterVar:
+def bind_terms(stage: Stage, target: TargetValue, order: Sequence[IterVar] = ()) -> IterVar:
     """Divide the terms of a result among threads; return the axis of threads."""
     terms = _extent(stage.op.reduce_axis)
     threads = min(256, target.max_threads, max(32, 1 << (terms // 4).bit_length()))
-    _, own = stage.split(fused(stage, stage.op.reduce_axis), threads)
+    _, own = stage.split(fused(stage, order or stage.op.reduce_axis), threads)
     thread = te.thread_axis((0, threads), "threadIdx.x")
     stage.bind(own, thread)
     return thread
@@ -323,6 +364,7 @@ __all__ = [
     "may_be_divided",
     "parts_of",
     "rows_of",
+    "schedule_groups",
     "schedule_reduction",
     "schedule_step_reduction",
 ]

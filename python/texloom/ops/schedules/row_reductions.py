@@ -14,6 +14,7 @@ from math import prod
 from ... import _core, te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import are_known, likely, product, shape_of
+from ..stages import readers_of
 from .places import Places
 from .reduction import (
     add_in_lanes,
@@ -25,7 +26,6 @@ from .reduction import (
     may_be_divided,
     parts_of,
 )
-from .stages import readers_of
 
 MOST_KEPT = 4096
 """The most elements of a row that a thread stores: more would not stay in the nearest cache."""

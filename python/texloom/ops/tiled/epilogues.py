@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ... import _core, te
 from ..._core import Tensor
 from ...extents import plain
-from ..schedules.stages import readers_of
+from ..stages import readers_of
 from .computations import UNPACKED
 
 

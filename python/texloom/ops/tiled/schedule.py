@@ -14,7 +14,7 @@ from ..divisors import largest_divisor
 from ..schedules import schedule_default
 from ..schedules.processor.panels import LEFT_BYTES, bytes_of, feeds_products
 from ..schedules.processor.registers import Registers
-from ..schedules.stages import stages_of
+from ..stages import stages_of
 from .computations import PACKED, PRODUCT
 from .epilogues import Epilogue, epilogues_of
 from .fragments import LANES, compute_elements, compute_row, fits_in_registers, schedule_fragments

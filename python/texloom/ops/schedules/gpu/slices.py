@@ -16,6 +16,7 @@ from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ....extents import likely, number_of
 from ...contraction import Contraction
 from ...divisors import largest_divisor
+from ...stages import rank_of_inputs
 from ..channels_last.axes import in_registers, vectorize
 
 _MOST_ROWS = 8
@@ -71,6 +72,8 @@ class Slices:
         if any(number_of(extent) != 1 for extent in (*sums.shape[2:], *root.shape[2:])):
             return None
         terms = [number_of(axis.dom.extent) for axis in sums.op.reduce_axis]
+        if len(terms) != rank_of_inputs(sums) - 2:
+            return None
         channels = number_of(sums.shape[1])
         if None in terms or channels is None or not _are_last(sums):
             return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import te
-from ..._core import Tensor
+from .. import te
+from .._core import Tensor
 
 
 def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
@@ -30,6 +30,13 @@ def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
     return list(found.values())
 
 
+def rank_of_inputs(tensor: Tensor) -> int:
+    """Return the most axes of the inputs from which a tensor is computed."""
+    inputs = [each for stage in stages_of([tensor]) for each in stage.op.input_tensors]
+    ranks = [len(each.shape) for each in inputs if isinstance(each.op, te.PlaceholderOp)]
+    return max(ranks, default=0)
+
+
 def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
     """Return the stages that read each operation, each once; operations without any are missing."""
     readers: dict[te.Operation, list[Tensor]] = {}
@@ -39,4 +46,4 @@ def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
     return readers
 
 
-__all__ = ["readers_of", "stages_of"]
+__all__ = ["rank_of_inputs", "readers_of", "stages_of"]
