@@ -13,6 +13,12 @@
 namespace texloom::python {
 namespace {
 
+// The computation that a method returned; nullopt if it returned None.
+std::optional<graph::SharedComputation> computation_in(const py::object& made) {
+  if (made.is_none()) return std::nullopt;
+  return made.cast<const PyComputation&>().node;
+}
+
 // The kernels that a Python object offers to passes (texloom.graph.kernel_library).
 graph::KernelLibrary library_of(const py::object& kernels) {
   graph::KernelLibrary library;
@@ -26,17 +32,16 @@ graph::KernelLibrary library_of(const py::object& kernels) {
   library.normalization_before =
       [kernels](const graph::SharedComputation& computation,
                 const ir::Shape& shape) -> std::optional<graph::SharedComputation> {
-    const py::object made = kernels.attr("normalization_before")(PyComputation{computation}, shape);
-    if (made.is_none()) return std::nullopt;
-    return made.cast<const PyComputation&>().node;
+    return computation_in(kernels.attr("normalization_before")(PyComputation{computation}, shape));
+  };
+  library.product_of_rows = [kernels](const graph::SharedComputation& computation) {
+    return computation_in(kernels.attr("product_of_rows")(PyComputation{computation}));
   };
   library.attention =
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
-    const py::object made = kernels.attr("attention")(
+    return computation_in(kernels.attr("attention")(
         PyComputation{parts.scores}, PyComputation{parts.weights}, PyComputation{parts.product},
-        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.order);
-    if (made.is_none()) return std::nullopt;
-    return made.cast<const PyComputation&>().node;
+        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.order));
   };
   return library;
 }

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 from .. import _core, te
 from .._core import TargetValue, Tensor
-from ..extents import collected
+from ..extents import are_known, collected, shape_of
 from ..ops import products
 from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_values
 from ..ops.attention import scores as head_scores
@@ -56,6 +57,27 @@ class KernelLibrary:
     def moves_operands(self) -> bool:
         """Whether kernels for attention read moved operands in place, and write moved results."""
         return not self.target.is_cpu
+
+    def product_of_rows(self, computation: _core._Computation) -> _core._Computation | None:
+        """Return a product of matrices with the same right factor as one of all their rows.
+
+        None for other computations, and for processors, whose kernels divide rows of any axes.
+        """
+        if self.target.is_cpu or len(computation.inputs) != 2:
+            return None
+        left, right = computation.inputs
+        if len(left.shape) < 3:
+            return None
+        *batch, rows, shared = shape_of(left)
+        if len(right.shape) != 2 or not are_known((*batch, rows, shared)):
+            return None
+        count = prod(map(int, batch))
+        if count == 1:
+            return None
+        if not _computes(products.matmul, computation):
+            return None
+        matrix = te.placeholder((count * int(rows), shared), left.dtype, name="in0")
+        return _core._Computation([matrix, right], [products.matmul(matrix, right)])
 
     def normalization_before(
         self, computation: _core._Computation, shape: Sequence[int]

@@ -36,6 +36,11 @@ struct KernelLibrary {
       is_faster_joined = {};
   // Whether kernels for attention read operands that are moved, and write moved outputs.
   bool moves_operands = false;
+  // The product of matrices that share the right factor, [..., M, K] and [K, N], as a product of
+  // one matrix that has all rows; nullopt for another computation, or if its kernels would be no
+  // faster.
+  std::function<std::optional<SharedComputation>(const SharedComputation& computation)>
+      product_of_rows = {};
   // A computation that normalizes the rows of its first input, as a computation of a tensor of this
   // shape of which that input is a view; nullopt if it is another computation, or if its kernels
   // would be no faster.

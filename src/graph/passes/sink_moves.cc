@@ -246,6 +246,7 @@ class Sinking {
       for (TensorId& id : node.inputs) id = known_as(id);
       if (cancels(node)) continue;
       std::vector<Node> views;  // of the node's output, the last one first
+      if (auto view = join_rows(node)) views.push_back(*std::move(view));
       while (auto view = sink(node)) views.push_back(*std::move(view));
       add(std::move(node));
       while (!views.empty()) {
@@ -302,6 +303,38 @@ class Sinking {
 
   bool is_inner(TensorId id) const {
     return graph_.tensors[id].role == TensorRole::Intermediate && readers_[id] == 1;
+  }
+
+  // Lets a product of matrices that share their right factor multiply all rows at once. Returns the
+  // view of its result.
+  std::optional<Node> join_rows(Node& node) {
+    if (!kernels_.product_of_rows || node.pattern != Pattern::Contraction || !is_single(node))
+      return std::nullopt;
+    const TensorId left = node.inputs.front(), written = node.outputs.front();
+    const auto is_viewable = [&](TensorId id) {
+      return graph_.tensors[id].role == TensorRole::Intermediate &&
+             numbers_of(graph_.tensors[id].shape);
+    };
+    if (!is_viewable(left) || !is_viewable(written)) return std::nullopt;
+    const auto computation = kernels_.product_of_rows(node.computation);
+    if (!computation) return std::nullopt;
+    const ir::Shape shape = numbers_of_extents((*computation)->inputs.front()->shape);
+    const ir::Shape made = numbers_of_extents((*computation)->outputs.front()->shape);
+    const Tensor result = graph_.tensors[written];
+    Node rows = reshape(left, shape, node);
+    Node after =
+        reshape(new_tensor(result.name, result.type, made), *numbers_of(result.shape), node);
+    node.inputs.front() = rows.outputs.front();
+    node.outputs = after.inputs;
+    after.outputs = {written};
+    readers_[node.inputs.front()] = readers_[node.outputs.front()] = 1;
+    if (cancels(rows)) {
+      node.inputs.front() = known_as(node.inputs.front());
+    } else {
+      add(std::move(rows));
+    }
+    node.computation = *computation;
+    return after;
   }
 
   static bool is_single(const Node& node) {
@@ -455,6 +488,27 @@ class Sinking {
     return name;
   }
 
+  // A node that moves elements from one tensor to another, for `node`.
+  Node move_to(TensorId from, TensorId to, const Node& node) {
+    Node mover;
+    mover.name = unique_name(graph_.tensors[to].name);
+    mover.location = node.location;
+    mover.inputs = {from};
+    mover.outputs = {to};
+    mover.pattern = Pattern::Injective;
+    return mover;
+  }
+
+  // The view of a tensor in another shape, for `node`.
+  Node reshape(TensorId from, const ir::Shape& shape, const Node& node) {
+    const Tensor tensor = graph_.tensors[from];
+    Node view = move_to(from, new_tensor(tensor.name, tensor.type, shape), node);
+    view.op = "reshape";
+    view.is_view = true;
+    view.computation = reshaped(*numbers_of(tensor.shape), shape, tensor.type);
+    return view;
+  }
+
   // An operand of a node as it is before the move, where it has this shape.
   TensorId operand_before(TensorId id, const Move& move, const ir::Shape& shape, const Node& node) {
     const Tensor tensor = graph_.tensors[id];
@@ -473,13 +527,8 @@ class Sinking {
       --readers_[id];
       return made;
     }
-    Node mover;
-    mover.name = unique_name(graph_.tensors[made].name);
+    Node mover = move_to(id, made, node);
     mover.op = is_reshaped ? "reshape" : "transpose";
-    mover.location = node.location;
-    mover.inputs = {id};
-    mover.outputs = {made};
-    mover.pattern = Pattern::Injective;
     mover.is_view = is_reshaped;
     mover.computation =
         is_reshaped ? reshaped(own, shape, tensor.type) : permuted(move, own, shape, tensor.type);

@@ -116,3 +116,41 @@ def test_heads_are_split_and_joined_in_place(batch):
     reach = 2 * 24 * 0.25 * np.abs(q).max() * own * np.abs(v).max() + own
     assert (np.abs(got - expected) <= bound + 2 * reach).all()
     assert compiled.summary["launches"] == 3
+
+
+def joined(bias):
+    """Attention of one head whose queries, keys and values are three products."""
+    added = [f"{n} = Add(p{n}, b{n})" if bias else f"{n} = Identity(p{n})" for n in "qkv"]
+    return onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 18]>
+        one (float[10, 24] x, float[24, 16] wq, float[24, 16] wk, float[24, 8] wv,
+             float[16] bq, float[16] bk, float[8] bv) => (y) <float half = {{0.5}}>
+        {{ pq = MatMul(x, wq) pk = MatMul(x, wk) pv = MatMul(x, wv) {" ".join(added)}
+           qs = Mul(q, half) kt = Transpose<perm = [1, 0]>(k)
+           scores = MatMul(qs, kt) weights = Softmax<axis = -1>(scores)
+           sums = MatMul(weights, v) y = Relu(sums) }}"""
+    )
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_products_of_queries_keys_and_values_are_one(bias):
+    """Widths may differ; the launches are the product, attention, and the last operator."""
+    proto, arrays = joined(bias), {}
+    for index, value in enumerate(list(proto.graph.input)[1:]):
+        shape = [each.dim_value for each in value.type.tensor_type.shape.dim]
+        arrays[value.name] = floats(*shape, seed=index)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(arrays[value.name], value.name))
+    del proto.graph.input[1:]
+    x = floats(10, 24)
+    compiled = Model(proto, target=TARGET)
+    got = compiled.run({"x": x})["y"]
+    q, k, v = (x.astype("float64") @ arrays[f"w{n}"] for n in "qkv")
+    if bias:
+        q, k, v = (each + arrays[f"b{n}"] for each, n in zip((q, k, v), "qkv", strict=True))
+    scores = q @ k.T / 2
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    expected = np.maximum(weights / weights.sum(-1, keepdims=True) @ v, 0)
+    # Sums of 24 terms, whose errors 16 products of scores magnify.
+    largest = max(np.abs(q).max(), np.abs(k).max(), np.abs(v).max())
+    assert np.abs(got - expected).max() <= 64 * 24 * 16 * 2.0**-24 * largest**3
+    assert compiled.summary["launches"] == 3

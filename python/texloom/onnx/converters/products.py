@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ...extents import are_known
@@ -21,8 +19,8 @@ def matmul(node: Node) -> Value:
     if any(each.is_empty for each in factors):
         return _of_nothing(node, *factors)
     a, b = factors
-    if b.rank == 2 and a.rank > 2 and are_known(a.shape) and math.prod(a.shape[:-2]) > 1:
-        # One product of all rows: matrices of few rows would fill tiles in part.
+    if b.rank == 2 and a.rank > 2 and are_known(a.shape) and a.shape[-2] == 1:
+        # One product of all rows, not a product for each row.
         rows = node.constant([-1, a.shape[-1]], "int64")
         made = node.convert("MatMul", [node.convert("Reshape", [a, rows]), b])
         whole = node.constant([*a.shape[:-1], b.shape[-1]], "int64")
