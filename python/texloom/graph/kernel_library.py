@@ -44,11 +44,16 @@ class KernelLibrary:
     ) -> bool:
         """Whether one kernel for two computations is possible, and estimated to be faster.
 
-        `first` is a depthwise convolution; `second` is a convolution that reads the result of
-        `first` as its input `number`.
+        `first` is a depthwise convolution, or scales the channels of an image; `second` is a
+        convolution that reads the result of `first` as its input `number`.
         """
-        producer, reader = _Convolution.of(first), _Convolution.of(second)
-        if producer is None or reader is None or reader.data != number:
+        reader = _Convolution.of(second)
+        if reader is None or reader.data != number:
+            return False
+        if _scales_channels(first):
+            return not self.target.is_cpu and reader.is_of_elements
+        producer = _Convolution.of(first)
+        if producer is None:
             return False
         pair = [(each.sums, each.output) for each in (producer, reader)]
         return separable.is_faster_joined(pair[0], pair[1], self.target)
@@ -213,6 +218,28 @@ def _computes(function: Callable[..., Tensor], computation: _core._Computation) 
     return bool(_core._Computation(inputs, [made]) == computation)
 
 
+def _scales_channels(computation: _core._Computation) -> bool:
+    """Whether a computation multiplies an image by factors of its channels."""
+    (output,) = computation.outputs
+    stages = stages_of([output])
+    if len(stages) > 1 or not isinstance(output.op, te.ComputeOp) or output.op.reduce_axis:
+        return False
+    body, rank = output.op.body[0], len(output.shape)
+    if body._class != "Mul" or {body.a._class, body.b._class} != {"ProducerLoad"} or rank < 3:
+        return False
+    own = [axis.var for axis in output.op.axis]
+    counts = []
+    for load in (body.a, body.b):
+        shape, indices = shape_of(load.producer), list(load.indices)
+        if len(indices) != rank or not are_known(shape):
+            return False
+        for index, variable, extent in zip(indices, own, shape, strict=True):
+            if extent != 1 and not index.same_as(variable):
+                return False
+        counts.append(prod(map(int, shape[2:])))
+    return min(counts) == 1
+
+
 @dataclass(frozen=True)
 class _Convolution:
     """A computation with one sum of products.
@@ -228,6 +255,11 @@ class _Convolution:
     sums: Tensor
     output: Tensor
     data: int | None
+
+    @property
+    def is_of_elements(self) -> bool:
+        """Whether each window is one pixel, and each pixel has a window."""
+        return len(self.sums.shape) < len(self.output.shape)
 
     @classmethod
     def of(cls, computation: _core._Computation) -> _Convolution | None:

@@ -31,18 +31,21 @@ class SeparableJoining {
   }
 
  private:
-  // Whether the node computes one contraction of tensors of known shapes.
+  // Whether the node computes one output from tensors of known shapes, element by element or as a
+  // contraction.
   bool is_candidate(const Node& node) const {
-    return node.pattern == Pattern::Contraction && node.outputs.size() == 1 &&
-           node.alternatives.empty() && !joined_.contains(node.name) &&
-           std::ranges::all_of(tensors_of(node), [&](TensorId id) {
+    const bool is_known = node.pattern == Pattern::Contraction ||
+                          node.pattern == Pattern::Elementwise ||
+                          node.pattern == Pattern::Broadcast;
+    return is_known && node.outputs.size() == 1 && node.alternatives.empty() &&
+           !joined_.contains(node.name) && std::ranges::all_of(tensors_of(node), [&](TensorId id) {
              return numbers_of(graph_.tensors[id].shape).has_value();
            });
   }
 
   std::optional<std::size_t> producer_to_join(std::size_t reader) const {
     const Node& second = graph_.nodes[reader];
-    if (!is_candidate(second)) return std::nullopt;
+    if (second.pattern != Pattern::Contraction || !is_candidate(second)) return std::nullopt;
     std::map<std::size_t, std::size_t> inputs;  // keyed by the node that computes the input
     for (std::size_t input = 0; input < second.inputs.size(); ++input) {
       const auto found = producers_.find(second.inputs[input]);

@@ -45,7 +45,7 @@ constexpr std::array kPasses = {
               "write the parts of concatenations in the memory of the whole"},
     GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},
     GraphPass{"join_separable", join_separable,
-              "join depthwise convolutions with the 1x1 convolutions that read them",
+              "join depthwise convolutions and scales with the 1x1 convolutions that read them",
               /*is_default=*/true, /*suits_textures=*/false},
 };
 

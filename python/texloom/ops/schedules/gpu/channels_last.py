@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from .... import te
 from ...._core import IterVar, Schedule, TargetValue, Tensor
-from ...contraction import Contraction, is_depthwise
+from ...contraction import is_depthwise
 from ..channels_last.layouts import weight_layout as outputs_last
 from .convolution import ConvolutionTile, schedule_convolution
 from .depthwise import schedule_depthwise
@@ -37,14 +37,9 @@ def schedule_channels_last(
 def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
     """Return the layout of the weights of a convolution whose sums have channels last.
 
-    None if the convolution is not supported: several groups must have one channel each, and a tile
-    must exist.
+    None if no tile exists.
     """
-    roles = Contraction.of(sums)
-    assert roles is not None
     weight = sums.op.input_tensors[1]
-    if roles.rows_per_group != int(weight.shape[0]) and not is_depthwise(sums):
-        return None
     if tile_for(ConvolutionShape.of(sums, output), BlockLimits.of(target)) is None:
         return None
     return outputs_last(len(weight.shape))

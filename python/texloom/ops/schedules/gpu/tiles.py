@@ -81,6 +81,8 @@ class ConvolutionShape:
     is_depthwise : bool
     images : int
         Size of the batch, times the extents of other spatial axes.
+    per_group : int
+        Output channels that read the same input channels: all of them if it is 0.
     """
 
     rows: int
@@ -91,6 +93,7 @@ class ConvolutionShape:
     stride: int = 1
     is_depthwise: bool = False
     images: int = 1
+    per_group: int = 0
 
     @classmethod
     def of(cls, sums: Tensor, root: Tensor) -> ConvolutionShape:
@@ -111,6 +114,7 @@ class ConvolutionShape:
             2 if len(sums.op.input_tensors[0].shape) > len(root.shape) else 1,
             is_depthwise(sums),
             batch * prod(others),
+            0 if roles.rows_per_group in (1, outputs) else roles.rows_per_group,
         )
 
     @property
@@ -176,7 +180,9 @@ def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterat
     across = [n for n in (1, 2, 4, 7, 8, 14) if n <= shape.columns]
     for rows, columns, channels in product(down, across, (lanes, 2 * lanes)):
         sums = rows * columns * channels
-        if shape.outputs % channels or sums > MOST_SUMS or rows > max(1, columns):
+        if (shape.per_group or shape.outputs) % channels:
+            continue  # a thread reads the inputs of one group
+        if sums > MOST_SUMS or rows > max(1, columns):
             continue
         for count in _thread_counts(shape.outputs // channels):
             for wide in (1, 2, 4, 8):
