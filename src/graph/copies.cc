@@ -59,36 +59,6 @@ std::vector<IterVar> axes_of(const Exprs& extents) {
   return axes;
 }
 
-// The axis of the lanes, if there is one: a texel is read or written as a whole.
-std::optional<std::size_t> lane_axis(const std::vector<const Stored*>& tensors) {
-  for (const Stored* stored : tensors) {
-    if (!stored->is_texture()) continue;
-    if (const auto axis = stored->layout.lane_axis()) return static_cast<std::size_t>(*axis);
-  }
-  return std::nullopt;
-}
-
-// Gives each thread an element, or four along the axis of lanes.
-void spread(Schedule& s, const ir::Tensor& result, std::optional<std::size_t> lanes) {
-  const StageId id = *s.find(operation_of(result));
-  std::vector<IterVar> outer = s.stage(id).leaves;
-  IterVar inner;
-  if (lanes) {
-    const auto [groups, four] =
-        s.split(id, outer[*lanes], kTexelLanes, std::nullopt, SourceLocation{});
-    outer[*lanes] = groups;
-    inner = four;
-    std::vector<IterVar> order = outer;
-    order.push_back(inner);
-    s.reorder(id, order, {});
-  }
-  const IterVar all = s.fuse(id, outer, {});
-  const auto [block, thread] = s.split(id, all, kThreads, std::nullopt, SourceLocation{});
-  s.bind(id, block, make_thread_axis(*parse_thread_tag("blockIdx.x")), {});
-  s.bind(id, thread, make_thread_axis(*parse_thread_tag("threadIdx.x")), {});
-  if (inner) s.annotate(id, inner, LoopKind::Vectorized, {});
-}
-
 // The axes of a buffer in the order of their strides, the contiguous one last; nullopt if the
 // layout cuts an axis.
 std::optional<std::vector<std::size_t>> order_of(const Stored& stored) {
@@ -112,6 +82,52 @@ std::size_t fastest(const std::vector<std::size_t>& order, const ir::Shape& shap
   const auto found = std::find_if(order.rbegin(), order.rend(),
                                   [&](std::size_t axis) { return shape[axis] != 1; });
   return found == order.rend() ? order.back() : *found;
+}
+
+// The axis of the lanes, if there is one: a texel is read or written as a whole, and so are vectors
+// of buffers that all have the same contiguous axis.
+std::optional<std::size_t> lane_axis(const std::vector<const Stored*>& tensors) {
+  for (const Stored* stored : tensors) {
+    if (!stored->is_texture()) continue;
+    if (const auto axis = stored->layout.lane_axis()) return static_cast<std::size_t>(*axis);
+  }
+  std::optional<std::size_t> contiguous;
+  for (const Stored* stored : tensors) {
+    const auto order = order_of(*stored);
+    if (!order || order->empty()) return std::nullopt;
+    const std::size_t axis = fastest(*order, stored->layout.shape);
+    if (stored->layout.shape[axis] % kTexelLanes != 0 || contiguous.value_or(axis) != axis)
+      return std::nullopt;
+    contiguous = axis;
+  }
+  return contiguous;
+}
+
+// Gives each thread an element, or four along the axis of lanes. Neighboring threads write along
+// the axes in this order.
+void spread(Schedule& s, const ir::Tensor& result, std::optional<std::size_t> lanes,
+            const std::optional<std::vector<std::size_t>>& written) {
+  const StageId id = *s.find(operation_of(result));
+  std::vector<IterVar> outer = s.stage(id).leaves;
+  IterVar inner;
+  if (lanes) {
+    const auto [groups, four] =
+        s.split(id, outer[*lanes], kTexelLanes, std::nullopt, SourceLocation{});
+    outer[*lanes] = groups;
+    inner = four;
+  }
+  if (written) {
+    const std::vector<IterVar> axes = outer;
+    for (std::size_t i = 0; i < axes.size(); ++i) outer[i] = axes[(*written)[i]];
+  }
+  std::vector<IterVar> order = outer;
+  if (inner) order.push_back(inner);
+  if (order.size() > 1) s.reorder(id, order, {});
+  const IterVar all = s.fuse(id, outer, {});
+  const auto [block, thread] = s.split(id, all, kThreads, std::nullopt, SourceLocation{});
+  s.bind(id, block, make_thread_axis(*parse_thread_tag("blockIdx.x")), {});
+  s.bind(id, thread, make_thread_axis(*parse_thread_tag("threadIdx.x")), {});
+  if (inner) s.annotate(id, inner, LoopKind::Vectorized, {});
 }
 
 int64_t divisor_near(int64_t extent, int64_t most) {
@@ -185,7 +201,8 @@ lower::Lowering program_of(std::string name, const std::vector<ir::Tensor>& tens
   const bool has_loops = target.kind == TargetKind::Llvm &&
                          loop(desc.schedule, tensors.back(), *storages.front(), *storages.back());
   if (!has_loops)
-    spread(desc.schedule, tensors.back(), lane_axis({storages.rbegin(), storages.rend()}));
+    spread(desc.schedule, tensors.back(), lane_axis({storages.rbegin(), storages.rend()}),
+           order_of(*storages.back()));
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     desc.arguments.emplace_back(tensors[i]);
     desc.bindings.push_back(declared(tensors[i], *storages[i]));
