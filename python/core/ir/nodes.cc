@@ -224,9 +224,11 @@ void bind_nodes(py::module_& m) {
   m.def(
       "substituted",
       [](const PyExpr& e, const std::vector<PyExpr>& variables, const std::vector<PyExpr>& values) {
+        if (variables.size() != values.size())
+          throw py::value_error("each variable needs one value");
         Substitution given;
         for (std::size_t i = 0; i < variables.size(); ++i)
-          given.emplace(variables[i].node, values.at(i).node);
+          given.emplace(variables[i].node, values[i].node);
         return PyExpr{substitute(e.node, given)};
       },
       "The expression with the variables replaced by values.");

@@ -50,7 +50,7 @@ class Moved:
 
 def _moved(tensor: Tensor) -> Any:
     """Return the element that each element of a stage is; None if the stage computes anything."""
-    op = tensor.op
+    op = tensor.op  # of one output, so that the operation stands for the tensor
     if not isinstance(op, te.ComputeOp) or op.num_outputs != 1 or op.reduce_axis:
         return None
     return op.body[0] if op.body[0]._class == "ProducerLoad" else None

@@ -179,7 +179,8 @@ bool is_view(const Computation& computation) {
 std::optional<std::vector<std::size_t>> permuted_axes(const Computation& computation) {
   if (computation.inputs.size() != 1 || computation.outputs.size() != 1) return std::nullopt;
   const schedule::Op op = schedule::operation_of(computation.outputs.front());
-  const auto* read = op->is_compute() ? ir::as<ir::TensorRead>(op->body) : nullptr;
+  const bool is_plain = op->is_compute() && op->types.size() == 1;
+  const auto* read = is_plain ? ir::as<ir::TensorRead>(op->body) : nullptr;
   if (read == nullptr || !read->tensor->same_tensor(*computation.inputs.front()) ||
       read->indices.size() != op->axes.size())
     return std::nullopt;
@@ -188,7 +189,9 @@ std::optional<std::vector<std::size_t>> permuted_axes(const Computation& computa
     const auto found = std::ranges::find_if(
         read->indices, [&](const Expr& index) { return index.same_as(axis->var); });
     if (found == read->indices.end()) return std::nullopt;
-    order.push_back(static_cast<std::size_t>(found - read->indices.begin()));
+    const auto from = static_cast<std::size_t>(found - read->indices.begin());
+    if (!ir::equal(read->tensor->shape[from], axis->extent)) return std::nullopt;  // a slice
+    order.push_back(from);
   }
   return order;
 }

@@ -91,8 +91,7 @@ class AttentionFusion {
   void run() {
     bool found = false;
     for (Node& node : graph_.nodes) found |= fuse(node);
-    if (!found) return;
-    remove_dead_nodes(graph_);
+    if (found) remove_dead_nodes(graph_);
   }
 
  private:
@@ -196,7 +195,9 @@ class AttentionFusion {
     }
     Node* mover = kernels_.moves_operands ? only_reader(node.outputs.front()) : nullptr;
     if (mover != nullptr) {
-      const auto order = mover->computation ? permuted_axes(*mover->computation) : std::nullopt;
+      const bool is_plain = mover->computation && mover->members.empty() &&
+                            mover->alternatives.empty() && mover->pattern == Pattern::Injective;
+      const auto order = is_plain ? permuted_axes(*mover->computation) : std::nullopt;
       if (order) parts.order = *order;
       if (!order) mover = nullptr;
     }
@@ -244,7 +245,7 @@ class AttentionFusion {
       if (found == producers_.end()) break;
       const Node& node = graph_.nodes[found->second];
       const Scaled scale = scaled(operand.source);
-      if (is_move(node)) {
+      if (is_move(node) && numbers_of(tensor(node.inputs.front()).shape)) {
         operand.moves.insert(operand.moves.begin(), &node);
         operand.source = node.inputs.front();
       } else if (may_scale && scale.tensor != operand.source &&

@@ -103,17 +103,30 @@ class ProductJoining {
   }
 
   void run() {
-    std::map<TensorId, std::vector<std::size_t>> groups;  // products by what they multiply
+    std::vector<std::vector<std::size_t>> groups;  // products alike of one left factor
     for (std::size_t n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
-      if (is_product(node) && leads_to_product(node.outputs.front()))
-        groups[node.inputs.front()].push_back(n);
+      if (!is_product(node) || !leads_to_product(node.outputs.front())) continue;
+      const auto group = std::ranges::find_if(groups, [&](const std::vector<std::size_t>& others) {
+        return are_alike({others.front(), n});
+      });
+      if (group == groups.end()) {
+        groups.push_back({n});
+      } else {
+        group->push_back(n);
+      }
     }
-    bool found = false;
-    for (const auto& [factor, group] : groups) found |= group.size() > 1 && join(group);
-    if (!found) return;
-    for (Node& node : added_) graph_.nodes.push_back(std::move(node));
-    sort_nodes();
+    for (const std::vector<std::size_t>& group : groups) {
+      if (group.size() > 1) join(group);
+    }
+    if (replaced_.empty()) return;
+    // The new nodes read what the first product of their group reads, and constants.
+    std::vector<Node> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      for (Node& node : before_[n]) graph_.nodes.push_back(std::move(node));
+      if (!replaced_.contains(n)) graph_.nodes.push_back(std::move(nodes[n]));
+    }
     remove_dead_nodes(graph_);
   }
 
@@ -162,26 +175,44 @@ class ProductJoining {
     return false;
   }
 
-  bool join(const std::vector<std::size_t>& products) {
-    auto made = joined(products, graph_.nodes[products.front()].inputs.front(), true);
-    if (!made) return false;
+  void join(const std::vector<std::size_t>& products) {
+    std::vector<Node>& added = before_[products.front()];
     std::vector<std::size_t> last = products;
-    for (auto next = next_level(last); next; next = next_level(last)) {
-      auto further = joined(*next, made->outputs.front(), false);
-      if (!further) break;
-      added_.push_back(*std::move(made));
-      made = std::move(further);
+    added.push_back(joined(products, graph_.nodes[products.front()].inputs.front()));
+    for (auto next = next_level(last); next && are_alike(*next); next = next_level(last)) {
+      added.push_back(joined(*next, added.back().outputs.front()));
+      replaced_.insert(last.begin(), last.end());
       last = *next;
     }
+    replaced_.insert(last.begin(), last.end());
     std::int64_t begin = 0;
-    const TensorId whole = made->outputs.front();
-    added_.push_back(*std::move(made));
+    const TensorId whole = added.back().outputs.front();
     for (const std::size_t n : last) {
-      added_.push_back(columns(graph_.nodes[n], whole, begin));
+      added.push_back(columns(graph_.nodes[n], whole, begin));
       begin += columns_of(graph_.nodes[n].outputs.front());
     }
-    for (const std::size_t n : last) graph_.nodes[n].outputs = {dead_tensor(n)};
-    return true;
+  }
+
+  // The computation of a node for so many columns; null if there is no such computation.
+  SharedComputation widened(const Node& node, std::int64_t columns) const {
+    const bool keeps_first = node.pattern == Pattern::Contraction;
+    return Widening(*node.computation, columns).run(keeps_first);
+  }
+
+  // Whether nodes compute the same of different columns: of the same tensor, if they are products.
+  bool are_alike(const std::vector<std::size_t>& level) const {
+    const Node& first = graph_.nodes[level.front()];
+    const std::int64_t columns = 2 * columns_of(first.outputs.front());
+    const SharedComputation wide = widened(first, columns);
+    return wide && std::ranges::all_of(level, [&](std::size_t n) {
+             const Node& node = graph_.nodes[n];
+             const SharedComputation own = widened(node, columns);
+             const bool is_same_factor = node.pattern != Pattern::Contraction ||
+                                         node.inputs.front() == first.inputs.front();
+             return own && is_same_factor && equal(*wide, *own) &&
+                    graph_.tensors[node.outputs.front()].type ==
+                        graph_.tensors[first.outputs.front()].type;
+           });
   }
 
   // The readers of all results of a level, if each result has one.
@@ -192,7 +223,7 @@ class ProductJoining {
       const auto reader = only_reader(id);
       if (!reader) return std::nullopt;
       const Node& node = graph_.nodes[*reader];
-      const bool is_alike = is_plain(node) && node.pattern <= Pattern::Broadcast &&
+      const bool is_alike = is_plain(node) && node.pattern && *node.pattern <= Pattern::Broadcast &&
                             node.inputs.size() == 2 && node.inputs.front() == id &&
                             is_columns(node.inputs[1]) &&
                             shape_of(node.outputs.front()) == shape_of(id) &&
@@ -203,29 +234,21 @@ class ProductJoining {
     return next;
   }
 
-  // The node that computes the columns of all these nodes, from the columns of `first`.
-  std::optional<Node> joined(const std::vector<std::size_t>& level, TensorId first,
-                             bool keeps_first) {
+  // The node that computes the columns of all these nodes, which are alike, from `first`.
+  Node joined(const std::vector<std::size_t>& level, TensorId first) {
     const Node& like = graph_.nodes[level.front()];
     const TensorId own = like.outputs.front();
     std::int64_t total = 0;
-    for (const std::size_t n : level) total += columns_of(graph_.nodes[n].outputs.front());
-    SharedComputation computation;
     std::vector<TensorId> constants;
     for (const std::size_t n : level) {
-      const Node& node = graph_.nodes[n];
-      const SharedComputation wide = Widening(*node.computation, total).run(keeps_first);
-      if (!wide || (computation && !equal(*computation, *wide))) return std::nullopt;
-      if (graph_.tensors[node.outputs.front()].type != graph_.tensors[own].type)
-        return std::nullopt;
-      computation = wide;
-      constants.push_back(node.inputs[1]);
+      total += columns_of(graph_.nodes[n].outputs.front());
+      constants.push_back(graph_.nodes[n].inputs[1]);
     }
     ir::Shape shape = shape_of(own);
     shape.back() = total;
     Node node = like;
     node.name = unique_name(like.name + ".joined");
-    node.computation = computation;
+    node.computation = widened(like, total);
     node.inputs = {first, joined_constant(constants)};
     node.outputs = {graph_.add_edge(unique_tensor(graph_.tensors[own].name + ".joined"),
                                     graph_.tensors[own].type, Shape(shape.begin(), shape.end()))};
@@ -285,12 +308,6 @@ class ProductJoining {
     return node;
   }
 
-  // A tensor that nothing reads, for a node that is replaced.
-  TensorId dead_tensor(std::size_t n) {
-    const Tensor like = graph_.tensors[graph_.nodes[n].outputs.front()];
-    return graph_.add_edge(unique_tensor(like.name + ".unused"), like.type, like.shape);
-  }
-
   std::string unique_name(std::string name) {
     while (!names_.insert(name).second) name += "_";
     return name;
@@ -301,31 +318,11 @@ class ProductJoining {
     return name;
   }
 
-  // Puts each node after the nodes whose outputs it reads; otherwise the order stays.
-  void sort_nodes() {
-    std::set<TensorId> pending;
-    for (const Node& node : graph_.nodes) pending.insert(node.outputs.begin(), node.outputs.end());
-    std::vector<Node> sorted;
-    std::vector<Node> rest = std::move(graph_.nodes);
-    while (!rest.empty()) {
-      std::vector<Node> waiting;
-      for (Node& node : rest) {
-        const bool is_ready =
-            std::ranges::none_of(node.inputs, [&](TensorId id) { return pending.contains(id); });
-        if (is_ready)
-          for (const TensorId id : node.outputs) pending.erase(id);
-        (is_ready ? sorted : waiting).push_back(std::move(node));
-      }
-      TL_CHECK(waiting.size() < rest.size());
-      rest = std::move(waiting);
-    }
-    graph_.nodes = std::move(sorted);
-  }
-
   Graph& graph_;
-  std::set<std::string> names_;                 // of nodes
-  std::vector<std::set<std::size_t>> readers_;  // by tensor of the original graph
-  std::vector<Node> added_;
+  std::set<std::string> names_;                      // of nodes
+  std::vector<std::set<std::size_t>> readers_;       // by tensor of the original graph
+  std::map<std::size_t, std::vector<Node>> before_;  // new nodes, by the first product of a group
+  std::set<std::size_t> replaced_;                   // nodes whose results new nodes compute
 };
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace texloom::graph {
 //   values of attention, to one product, with the biases and factors of columns that follow alike.
 //   The original results are columns of the joined one.
 // Requires: stage graph, verified, without fused operators. Depends on the target.
-// Ensures: only products are joined whose results are multiplied by each other, after moves and
-//   element-wise operators: kernels for attention read the columns where they are. Without such
-//   kernels, the graph is unchanged.
+// Ensures: only products are joined whose results are multiplied by other results, after moves and
+//   element-wise operators, as in attention: its kernels read the columns where they are. Without
+//   such kernels for the target, the graph is unchanged.
 // Order: after sink_moves, so that products and biases have matrices; before fuse_attention.
 // Example:
 //   operator q op="matmul" pattern=contraction (x, wq) -> (q)

@@ -6,10 +6,10 @@
 namespace texloom::graph {
 
 // Purpose: joins a depthwise convolution, or a scale of channels such as that of squeeze and
-//   excitation, and the 1x1 convolution that is its only reader, if one kernel for both is estimated
-//   to be faster than two. The library of kernels decides, because its schedules determine what fits
-//   into shared memory. The pass asks the library for each contraction and what computes its inputs,
-//   if all shapes are known.
+//   excitation, and the 1x1 convolution that is its only reader, if one kernel for both is
+//   estimated to be faster than two. The library of kernels decides, because its schedules
+//   determine what fits into shared memory. The pass asks the library for each contraction and what
+//   computes its inputs, if all shapes are known.
 // Requires: stage graph, verified. Depends on the target.
 // Ensures: on processors, and without a library, the graph is unchanged. Each joined operator
 //   consists of two operators of the pass `fuse` (graph/passes/fuse.h: join).

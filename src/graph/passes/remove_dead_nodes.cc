@@ -16,6 +16,8 @@ namespace {
 void remove_outputs(Node& node, const std::vector<bool>& wanted) {
   const bool is_changeable = node.computation && node.members.empty() && node.alternatives.empty();
   if (!is_changeable || node.outputs.size() == 1) return;
+  const auto is_unwanted = [&](TensorId id) { return !wanted[id]; };
+  if (std::ranges::none_of(node.outputs, is_unwanted)) return;
   auto kept = std::make_shared<Computation>(*node.computation);
   for (std::size_t i = node.outputs.size(); i-- > 0;) {
     const schedule::Op op = schedule::operation_of(kept->outputs[i]);

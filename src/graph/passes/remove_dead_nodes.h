@@ -10,7 +10,8 @@ namespace texloom::graph {
 //   because they may have side effects.
 // Requires: stage graph, verified.
 // Ensures: each node other than a call computes an output of the graph or an input of another node.
-//   An unread output stays if one operation computes it together with another output.
+//   An unread output stays if one operation computes it together with another output. Operators
+//   keep inputs that only a removed output used.
 // Order: first, so that no other pass counts dead nodes among the readers of a tensor.
 // Example:
 //   outputs (y)                                          outputs (y)

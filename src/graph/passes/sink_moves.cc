@@ -292,7 +292,8 @@ class Sinking {
   // A node no longer reads a tensor. A move without readers reads nothing, either.
   void forget_reader(TensorId id) {
     const Node* mover = producer(id);
-    if (--readers_[id] > 0 || mover == nullptr || !move_of(graph_, *mover)) return;
+    const bool is_read = --readers_[id] > 0 || graph_.tensors[id].role != TensorRole::Intermediate;
+    if (is_read || mover == nullptr || !move_of(graph_, *mover)) return;
     forget_reader(mover->inputs.front());
   }
 
@@ -362,8 +363,7 @@ class Sinking {
   std::optional<Node> sink(Node& node, TensorId viewed) {
     const Node* mover = producer(viewed);
     const auto move = mover == nullptr ? std::nullopt : move_of(graph_, *mover);
-    // Else two moved operands would sink in turns, forever.
-    if (is_operand_.contains(viewed)) return std::nullopt;
+    if (!has_use(node, viewed)) return std::nullopt;
     if (!move || numbers_of(graph_.tensors[node.outputs.front()].shape) != move->after ||
         !is_worth_it(*mover, *move) || !can_move_operands(node, viewed, *move))
       return std::nullopt;
@@ -373,11 +373,20 @@ class Sinking {
     return moved_after(node, viewed, *move, computation);
   }
 
+  // Whether a node may be computed before the move of `moved`. Without this test, two moved
+  // operands would sink in turns forever. Without an epilogue, a move that cannot share memory
+  // would be a kernel more.
+  bool has_use(const Node& node, TensorId moved) const {
+    const TensorRole role = graph_.tensors[node.outputs.front()].role;
+    return !made_operands_.contains(moved) && (is_inner(moved) || role == TensorRole::Intermediate);
+  }
+
   // Computes a normalization of rows before the view that makes rows of an image's channels.
   std::optional<Node> sink_normalization(Node& node) {
     const bool reduces = node.pattern == Pattern::Reduction || node.pattern == Pattern::Contraction;
     if (!kernels_.normalization_before || !reduces || !is_single(node)) return std::nullopt;
     const TensorId viewed = node.inputs.front();
+    if (!has_use(node, viewed)) return std::nullopt;
     const Node* mover = producer(viewed);
     const auto move = mover == nullptr ? std::nullopt : move_of(graph_, *mover);
     if (!move || !move->is_view || !is_worth_it(*mover, *move) ||
@@ -527,14 +536,14 @@ class Sinking {
       --readers_[id];
       return made;
     }
+    TL_CHECK(is_reshaped || is_whole);
     Node mover = move_to(id, made, node);
     mover.op = is_reshaped ? "reshape" : "transpose";
     mover.is_view = is_reshaped;
     mover.computation =
         is_reshaped ? reshaped(own, shape, tensor.type) : permuted(move, own, shape, tensor.type);
-    TL_CHECK(is_reshaped || is_whole);
     add(std::move(mover));
-    is_operand_.insert(made);
+    made_operands_.insert(made);
     return made;
   }
 
@@ -580,10 +589,10 @@ class Sinking {
   Graph& graph_;
   const KernelLibrary& kernels_;
   std::set<std::string> names_;                     // of nodes
-  std::vector<int> readers_;                        // by tensor: how many nodes read it
+  std::vector<int> readers_;                        // by tensor: how often nodes read it
   std::map<TensorId, std::size_t> producers_ = {};  // by tensor: the number of a node that is added
   std::map<TensorId, TensorId> equal_ = {};         // by the output of a move that is left out
-  std::set<TensorId> is_operand_ = {};              // the results of operand_before()
+  std::set<TensorId> made_operands_ = {};           // of the moves that operand_before() adds
 };
 
 }  // namespace

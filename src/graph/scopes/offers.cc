@@ -39,8 +39,10 @@ class Collection {
       if (graph_.nodes[i].is_view && may_share_memory(graph_, graph_.nodes[i])) add_view(i);
     }
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      if (graph_.nodes[i].concat_axis) add_concatenation(i);
-      add_permutation(i);
+      if (graph_.nodes[i].concat_axis)
+        add_concatenation(i);
+      else if (!graph_.nodes[i].is_view)
+        add_permutation(i);
     }
     for (const TensorId input : graph_.inputs) {
       if (offers_.storages[input].empty())

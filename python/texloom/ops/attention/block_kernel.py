@@ -18,9 +18,10 @@ from ..raveling import unraveled
 from .operands import Operands, Sizes, Task, power
 
 _LANES = 4
-_DOWN, _ACROSS = 8, 16  # threads of a block along rows, and along keys or elements of values
+DOWN, _ACROSS = 8, 16  # threads of a block along rows, and along keys or elements of values
+# Neighboring threads along both, so that 32 threads that run together read few different rows.
 _WARP = (4, 8)
-THREADS = _DOWN * _ACROSS
+THREADS = DOWN * _ACROSS
 _PAD = 4  # elements after a row in shared memory, so that rows are in different banks
 
 
@@ -41,7 +42,7 @@ class BlockTile:
 
     def shared_bytes(self, sizes: Sizes) -> int:
         """Return the bytes of shared memory, for sums of float32."""
-        rows, keys = self.rows * _DOWN, self.keys * _ACROSS
+        rows, keys = self.rows * DOWN, self.keys * _ACROSS
         depth, width = _padded(sizes.depth) + _PAD, _vectors(sizes.width) * _ACROSS * _LANES
         of_rows = rows * (depth + keys + _PAD + 2 * _ACROSS)
         return 4 * (of_rows + keys * (depth + width))
@@ -71,7 +72,7 @@ class _Kernel:
         self._ib, self._operands, self._task = ib, operands, task
         self._sizes, self._wide = task.sizes, operands.wide
         self._rows, self._keys = tile.rows, tile.keys
-        self._block_rows, self._block_keys = tile.rows * _DOWN, tile.keys * _ACROSS
+        self._block_rows, self._block_keys = tile.rows * DOWN, tile.keys * _ACROSS
         self._depth = _padded(self._sizes.depth)
         self._vectors = _vectors(self._sizes.width)
 
@@ -225,7 +226,7 @@ class _Kernel:
             queries = self._local("q", self._rows, _LANES)
             keys = self._local("k", self._keys, _LANES)
             for to, source, count, apart, own in (
-                (queries, self._query, self._rows, _DOWN, self._down),
+                (queries, self._query, self._rows, DOWN, self._down),
                 (keys, self._key, self._keys, _ACROSS, self._across),
             ):
                 with self._unrolled(count, "n") as n:
@@ -263,7 +264,7 @@ class _Kernel:
 
     def _row(self, r: Any) -> Any:
         """Return the place of a thread's row among those of the block."""
-        return r * _DOWN + self._down
+        return r * DOWN + self._down
 
     def _exponentials(self, scores: Any) -> None:
         """Share exponentials relative to the greatest score so far, and scale the sums down."""
@@ -361,4 +362,4 @@ def _store(array: Any, index: Any, value: Any) -> None:
     array[index] = value
 
 
-__all__ = ["THREADS", "BlockTile"]
+__all__ = ["DOWN", "THREADS", "BlockTile"]

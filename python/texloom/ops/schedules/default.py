@@ -135,9 +135,10 @@ def _reduction(
 def _schedule_pixels(
     s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
 ) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction of the pixels of an image with channels last, as the one above."""
-    if target.is_cpu:
-        return None
+    """Schedule a reduction of an image with channels last.
+
+    Parameters and result are those of :func:`.schedule_reduction`.
+    """
     knobs = gpu.Slices.of_pixels(tensor, root, target)
     if knobs is None:
         return schedule_groups(s, tensor, target) if root is tensor else None

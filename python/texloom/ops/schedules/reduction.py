@@ -106,7 +106,7 @@ def schedule_groups(
 
     The first reduced axis is the one of channels. For other reductions, the result is None.
     """
-    if not may_be_divided(tensor) or len(tensor.op.reduce_axis) < 2:
+    if target.is_cpu or not may_be_divided(tensor) or len(tensor.op.reduce_axis) < 2:
         return None
     if len(tensor.op.reduce_axis) != rank_of_inputs(tensor) - 1:
         return None
@@ -126,11 +126,11 @@ def schedule_groups(
 
 def _reads_pixels(indices: Sequence[Any], channel: IterVar, places: Sequence[IterVar]) -> bool:
     """Whether an element is at the reduced pixel, and before that at a reduced channel."""
-    *before, own = indices[: len(indices) - len(places)] or [0]
-    at_pixel = all(
-        i.same_as(axis.var) for i, axis in zip(indices[-len(places) :], places, strict=False)
-    )
-    return bool(before) and at_pixel and bool(_core.mentions(own, channel.var))
+    first = len(indices) - len(places)
+    if first < 2:
+        return False
+    at_pixel = all(i.same_as(a.var) for i, a in zip(indices[first:], places, strict=True))
+    return at_pixel and bool(_core.mentions(indices[first - 1], channel.var))
 
 
 def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) -> bool:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ...._core import TargetValue
 from ...attention import BlockTile, Sizes
-from ...attention.block_kernel import THREADS
+from ...attention.block_kernel import DOWN, THREADS
 from .products import WITHOUT_FAST_SHARED_MEMORY
 
 _TILES = (BlockTile(4, 2), BlockTile(2, 2), BlockTile(1, 2), BlockTile(1, 1))
-"""Tiles from which the first one that fits a device is chosen."""
+"""Tiles from which the first one is chosen that fits a device and has few empty rows."""
 _MOST_SUMS = 32
 """The most sums of a thread, which are in registers."""
 _LEAST_ROWS = 4
-"""Rows of fewer queries leave most threads idle."""
+"""Fewer queries leave over half of the threads of each block without work."""
 
 
 def block_tile(sizes: Sizes, wide: str, target: TargetValue) -> BlockTile | None:
@@ -32,7 +32,9 @@ def block_tile(sizes: Sizes, wide: str, target: TargetValue) -> BlockTile | None
     tiles = (
         tile
         for tile in _TILES
-        if tile.shared_bytes(sizes) <= target.local_memory_bytes and tile.sums(sizes) <= _MOST_SUMS
+        if (tile.rows - 1) * DOWN < sizes.rows
+        and tile.shared_bytes(sizes) <= target.local_memory_bytes
+        and tile.sums(sizes) <= _MOST_SUMS
     )
     return next(tiles, None)
 

@@ -1,8 +1,8 @@
 """Schedules for GPUs of sums with few results, whose terms the threads of a block share.
 
-Such are products of few rows by a matrix, and means over the pixels of images with channels last:
-the time is that of reading the terms once. The threads of a block share some columns: each adds up
-every n-th term of a vector of columns. The block then adds up these sums in order.
+Examples are products of few rows by a matrix, and means over the pixels of images with channels
+last. Their time is the time to read the terms once. The threads of a block share some columns: each
+adds up every n-th term of a vector of columns. The block then adds up these sums in order.
 """
 
 from __future__ import annotations
@@ -18,15 +18,18 @@ from ...contraction import Contraction
 from ...divisors import largest_divisor
 from ...stages import rank_of_inputs
 from ..channels_last.axes import in_registers, vectorize
+from .products import WITHOUT_FAST_SHARED_MEMORY
 
 _MOST_ROWS = 8
 _COLUMNS = 32  # of a block, so that neighboring threads read whole lines of a cache
-_FEWER_COLUMNS = 8  # for many terms: as many as one read from memory has
+_FEWER_COLUMNS = 8  # for many terms: a sector of 32 bytes
 _MANY_TERMS = 1024
 _MOST_LANES = 4
 _THREADS = 256
 _UNROLLED = 8  # terms whose loads are in flight
-_DTYPES = ("float32", "float64", "int32")
+_LEAST_THREADS = 32
+_BYTES = {"float32": 4, "int32": 4, "float64": 8}
+"""The bytes of the types that are added up."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +59,20 @@ class Slices:
     @classmethod
     def of_product(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
         """Return the knobs for a product of few rows of which `root` is computed; else None."""
-        if target.is_cpu or len(root.shape) != len(sums.shape) or not _has_few_rows(sums):
+        if len(root.shape) != len(sums.shape) or not _has_few_rows(sums):
             return None
-        terms, columns = (number_of(n) for n in (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
+        terms, columns = map(number_of, (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
         if terms is None or columns is None or columns != number_of(sums.shape[-1]):
             return None
-        return cls.of(columns, terms, min(_THREADS, target.max_threads))
+        threads = _threads_for(_rows_of(sums) or 0, sums.dtype, target)
+        return None if threads is None else cls.of(columns, terms, threads)
 
     @classmethod
     def of_pixels(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
         """Return the knobs for a reduction of all pixels of ``[N, C, ...]``; else None."""
         is_plain = sums.op.num_outputs == 1 and len(sums.shape) == len(root.shape) >= 2
-        if not is_plain or sums.dtype not in _DTYPES or Contraction.of(sums) is not None:
+        threads = _threads_for(1, sums.dtype, target)
+        if not is_plain or threads is None or Contraction.of(sums) is not None:
             return None
         if any(number_of(extent) != 1 for extent in (*sums.shape[2:], *root.shape[2:])):
             return None
@@ -75,11 +80,30 @@ class Slices:
         if len(terms) != rank_of_inputs(sums) - 2:
             return None
         channels = number_of(sums.shape[1])
-        if None in terms or channels is None or not _are_last(sums):
+        if None in terms or channels is None or not _reads_own_pixels(sums):
             return None
         count = prod(each for each in terms if each is not None)
         most = _FEWER_COLUMNS if count >= _MANY_TERMS else _COLUMNS
-        return cls.of(channels, count, min(_THREADS, target.max_threads), most)
+        return cls.of(channels, count, threads, most)
+
+
+def _threads_for(rows: int, dtype: str, target: TargetValue) -> int | None:
+    """Return the threads of a block whose sums of so many rows fit the shared memory.
+
+    None if these are too few, or if the target's shared memory is none of its own.
+    """
+    if target.is_cpu or target.device in WITHOUT_FAST_SHARED_MEMORY or dtype not in _BYTES:
+        return None
+    own = rows * _MOST_LANES * _BYTES[dtype]
+    threads = min(_THREADS, target.max_threads, target.local_memory_bytes // max(own, 1))
+    return threads if threads >= _LEAST_THREADS else None
+
+
+def _rows_of(sums: Tensor) -> int | None:
+    """Return the rows of a product; None if they are open."""
+    roles = Contraction.of(sums)
+    assert roles is not None
+    return 1 if roles.rows is None else number_of(sums.shape[roles.rows])
 
 
 def _has_few_rows(sums: Tensor) -> bool:
@@ -88,11 +112,9 @@ def _has_few_rows(sums: Tensor) -> bool:
     reduced = list(sums.op.reduce_axis)
     if roles is None or roles.is_convolution or len(reduced) != 1:
         return False
-    if len(sums.op.input_tensors) != 2 or sums.dtype not in _DTYPES:
-        return False
-    rows = 1 if roles.rows is None else likely(sums.shape[roles.rows])
+    rows = _rows_of(sums)
     is_matrix = roles.rows in (None, len(sums.shape) - 2)
-    if rows > _MOST_ROWS or not is_matrix:
+    if len(sums.op.input_tensors) != 2 or rows is None or rows > _MOST_ROWS or not is_matrix:
         return False
     loads = list(_core.loads_of(sums.op.body[0]))
     wanted = (reduced[0], sums.op.axis[-1])
@@ -102,8 +124,11 @@ def _has_few_rows(sums: Tensor) -> bool:
     )
 
 
-def _are_last(sums: Tensor) -> bool:
-    """Whether a reduction reads each tensor at its own channel and the reduced pixels."""
+def _reads_own_pixels(sums: Tensor) -> bool:
+    """Whether a reduction reads images at its own channel and the reduced pixels.
+
+    Factors of channels and the like have fewer axes.
+    """
     body = sums.op.body[0]
     if body._class != "Reduce" or list(body.init):
         return False
