@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/analysis/movement.h"
+#include "graph/build_computation.h"
 #include "graph/passes/remove_dead_nodes.h"
 #include "graph/passes/scales/affine.h"
 #include "ir/interpret/value.h"
@@ -187,7 +188,9 @@ class AttentionFusion {
       parts.scale *= operand.factor;
       auto place = std::ranges::find(sources, operand.source);
       if (place == sources.end()) {
-        parts.inputs.push_back(placeholder(sources.size(), operand.source, node));
+        const Tensor& source = tensor(operand.source);
+        parts.inputs.push_back(placeholder(fmt::format("in{}", sources.size()), source.type,
+                                           *numbers_of(source.shape), node.location));
         place = sources.insert(sources.end(), operand.source);
       }
       parts.operands.push_back(
@@ -269,13 +272,6 @@ class AttentionFusion {
       value = schedule::with_replacements(node->computation->outputs, replacements).front();
     }
     return value;
-  }
-
-  ir::Tensor placeholder(std::size_t number, TensorId id, const Node& node) const {
-    ir::Exprs shape;
-    for (const Size& extent : tensor(id).shape) shape.push_back(ir::make_int(*extent.constant()));
-    return schedule::output_of(schedule::make_placeholder(
-        fmt::format("in{}", number), tensor(id).type, std::move(shape), node.location));
   }
 
   Graph& graph_;

@@ -1,7 +1,5 @@
 #include "graph/passes/join_products.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/build_computation.h"
 #include "graph/passes/remove_dead_nodes.h"
 #include "ir/program.h"
 #include "ir/visit.h"
@@ -277,23 +276,11 @@ class ProductJoining {
   // The node that reads the result of `original` from the columns of `whole` from `begin` on.
   Node columns(const Node& original, TensorId whole, std::int64_t begin) {
     const Tensor& result = graph_.tensors[original.outputs.front()];
-    const auto placeholder_shape = [](const ir::Shape& shape) {
-      Exprs extents;
-      for (const std::int64_t extent : shape) extents.push_back(ir::make_int(extent));
-      return extents;
-    };
-    const ir::Tensor input = schedule::output_of(schedule::make_placeholder(
-        "in0", result.type, placeholder_shape(shape_of(whole)), original.location));
-    std::vector<ir::IterVar> axes;
+    const std::vector<ir::IterVar> axes = axes_over(shape_of(original.outputs.front()));
     Exprs indices;
-    const ir::Shape shape = shape_of(original.outputs.front());
-    for (const std::int64_t extent : shape) {
-      indices.push_back(ir::make_var(fmt::format("i{}", axes.size())));
-      axes.push_back(ir::make_iter_var(indices.back(), ir::make_int(0), ir::make_int(extent),
-                                       ir::IterKind::Data));
-    }
+    for (const ir::IterVar& axis : axes) indices.push_back(axis->var);
     indices.back() = indices.back() + ir::make_int(begin);
-    const Expr element = ir::make_tensor_read(input, std::move(indices), original.location);
+    const ir::Tensor input = placeholder("in0", result.type, shape_of(whole), original.location);
     Node node;
     node.name = unique_name(original.name + ".columns");
     node.op = "slice";
@@ -301,10 +288,7 @@ class ProductJoining {
     node.inputs = {whole};
     node.outputs = {original.outputs.front()};
     node.pattern = Pattern::Injective;
-    node.computation = std::make_shared<const Computation>(
-        Computation{{input},
-                    {schedule::output_of(
-                        schedule::make_compute("slice", "", axes, element, original.location))}});
+    node.computation = moved_elements(input, std::move(indices), axes, "slice");
     return node;
   }
 

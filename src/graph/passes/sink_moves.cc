@@ -1,233 +1,21 @@
 #include "graph/passes/sink_moves.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "graph/analysis/movement.h"
+#include "graph/build_computation.h"
+#include "graph/passes/moves/move.h"
 #include "graph/passes/remove_dead_nodes.h"
-#include "ir/layout/digits.h"
-#include "ir/program.h"
-#include "ir/visit.h"
-#include "schedule/operation/operation.h"
+#include "support/check.h"
 
 namespace texloom::graph {
 namespace {
-
-using ir::Expr;
-using ir::Exprs;
-
-// Axes before and after a move that have the same elements in the same order.
-struct Run {
-  std::vector<std::size_t> before, after;
-
-  bool operator==(const Run&) const = default;
-};
-
-struct Move {
-  ir::Shape before, after;
-  std::vector<Run> runs;
-  bool is_view = false;
-  bool moves_channels = false;  // of images, to the end or back
-
-  Move inverse() const {
-    Move move{after, before, runs, is_view, moves_channels};
-    for (Run& run : move.runs) std::swap(run.before, run.after);
-    std::ranges::sort(move.runs, {}, &Run::after);
-    return move;
-  }
-  // Two views are equal if their shapes are.
-  bool operator==(const Move& other) const {
-    return before == other.before && after == other.after && is_view == other.is_view &&
-           (is_view || runs == other.runs);
-  }
-};
-
-// The shortest runs of axes of two shapes with equally many elements.
-std::vector<Run> runs_of(const ir::Shape& before, const ir::Shape& after) {
-  std::vector<Run> runs;
-  for (std::size_t i = 0, j = 0; i < before.size() || j < after.size();) {
-    Run run;
-    std::int64_t left = 1, right = 1;
-    do {
-      const bool takes_left = i < before.size() && (j == after.size() || left <= right);
-      if (takes_left) {
-        left *= before[i];
-        run.before.push_back(i++);
-      } else {
-        right *= after[j];
-        run.after.push_back(j++);
-      }
-    } while (left != right && (i < before.size() || j < after.size()));
-    runs.push_back(std::move(run));
-  }
-  return runs;
-}
-
-// The move of a node whose output has the elements of its input in another shape, or with its axes
-// in another order.
-std::optional<Move> move_of(const Graph& graph, const Node& node) {
-  if (node.pattern != Pattern::Injective || !node.computation || !node.alternatives.empty() ||
-      node.inputs.size() != 1 || node.outputs.size() != 1)
-    return std::nullopt;
-  const auto before = numbers_of(graph.tensors[node.inputs.front()].shape);
-  const auto after = numbers_of(graph.tensors[node.outputs.front()].shape);
-  if (!before || !after || std::ranges::count(*before, 0) > 0) return std::nullopt;
-  if (node.is_view) return Move{*before, *after, runs_of(*before, *after), true};
-  const auto order = permuted_axes(*node.computation);
-  if (!order) return std::nullopt;
-  Move move{*before, *after, {}};
-  move.moves_channels = moves_channels_last(*order) || moves_channels_last(inverse(*order));
-  for (std::size_t i = 0; i < order->size(); ++i) move.runs.push_back({{(*order)[i]}, {i}});
-  return move;
-}
-
-// Whether the axes of more than one element keep their order.
-bool keeps_order(const Move& move) {
-  if (move.is_view) return true;
-  std::size_t last = 0;
-  for (const Run& run : move.runs) {  // in the order of the axes after the move
-    const std::size_t axis = run.before.front();
-    if (move.before[axis] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  return true;
-}
-
-// The shape before the move of a tensor that is broadcast to the shape after it. nullopt if the
-// tensor has some of the axes of a run, and is broadcast along others.
-std::optional<ir::Shape> shape_before(const Move& move, const ir::Shape& shape) {
-  if (shape.size() > move.after.size()) return std::nullopt;
-  const std::size_t missing = move.after.size() - shape.size();
-  const auto extent = [&](std::size_t axis) { return axis < missing ? 1 : shape[axis - missing]; };
-  ir::Shape made(move.before.size());
-  std::vector<bool> is_missing(move.before.size());
-  for (const Run& run : move.runs) {
-    const auto has = [&](auto wanted) {
-      return std::ranges::all_of(run.after, [&](std::size_t a) { return extent(a) == wanted(a); });
-    };
-    const bool is_whole = has([&](std::size_t a) { return move.after[a]; });
-    if (!is_whole && !has([](std::size_t) { return 1; })) return std::nullopt;
-    const bool is_outside =
-        std::ranges::all_of(run.after, [&](std::size_t a) { return a < missing; });
-    for (const std::size_t axis : run.before) {
-      made[axis] = is_whole ? move.before[axis] : 1;
-      is_missing[axis] = is_outside;
-    }
-  }
-  std::size_t first = 0;
-  while (missing > 0 && first < made.size() && is_missing[first] && made[first] == 1) ++first;
-  made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(first));
-  return made;
-}
-
-Shape sizes_of(const ir::Shape& shape) { return Shape(shape.begin(), shape.end()); }
-
-Exprs extents_of(const ir::Shape& shape) {
-  Exprs extents;
-  for (const std::int64_t extent : shape) extents.push_back(ir::make_int(extent));
-  return extents;
-}
-
-std::vector<ir::IterVar> axes_over(const ir::Shape& shape) {
-  std::vector<ir::IterVar> axes;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    axes.push_back(ir::make_iter_var(ir::make_var(fmt::format("i{}", i)), ir::make_int(0),
-                                     ir::make_int(shape[i]), ir::IterKind::Data));
-  return axes;
-}
-
-// The element-wise computation of a node, before a move instead of after it.
-class MovedComputation {
- public:
-  MovedComputation(const Move& move, const Computation& computation)
-      : move_(move), computation_(computation) {}
-
-  // nullptr if the computation is not element-wise, or reads tensors that cannot be moved.
-  SharedComputation run() {
-    for (const ir::Tensor& input : computation_.inputs) {
-      const auto shape = numbers(input->shape);
-      const auto before = shape ? shape_before(move_, *shape) : std::nullopt;
-      if (!before) return nullptr;
-      made_.inputs.push_back(schedule::output_of(schedule::make_placeholder(
-          input->name, input->type, extents_of(*before), input->location)));
-      known_.emplace(input->producer.get(), made_.inputs.back());
-    }
-    const auto output = moved(computation_.outputs.front());
-    if (!output || !computation_.symbols.empty()) return nullptr;
-    made_.outputs.push_back(*output);
-    return std::make_shared<const Computation>(std::move(made_));
-  }
-
- private:
-  static std::optional<ir::Shape> numbers(const Exprs& extents) {
-    ir::Shape shape;
-    for (const Expr& extent : extents) {
-      const std::int64_t* number = ir::int_value(extent);
-      if (number == nullptr) return std::nullopt;
-      shape.push_back(*number);
-    }
-    return shape;
-  }
-
-  std::optional<ir::Tensor> moved(const ir::Tensor& tensor) {
-    const schedule::Op op = schedule::operation_of(tensor);
-    const auto found = known_.find(op.get());
-    if (found != known_.end()) return found->second;
-    if (!op->is_compute() || op->types.size() != 1 || !op->reduce_axes.empty()) return std::nullopt;
-    const auto shape = numbers(op->shape);
-    const auto before = shape ? shape_before(move_, *shape) : std::nullopt;
-    if (!before) return std::nullopt;
-    const std::vector<ir::IterVar> axes = axes_over(*before);
-    bool is_own = true;
-    const Expr body = ir::rewrite(op->body, [&](const ir::TensorRead& read, const Expr& self) {
-      const auto element = is_own ? element_of(*op, read, axes) : std::nullopt;
-      is_own = element.has_value();
-      return element.value_or(self);
-    });
-    for (const ir::IterVar& axis : op->axes) is_own = is_own && !ir::uses_var(body, axis->var);
-    if (!is_own) return std::nullopt;
-    const ir::Tensor made = schedule::output_of(
-        schedule::make_compute(op->name, op->tag, axes, body, op->location, op->attributes));
-    known_.emplace(op.get(), made);
-    return made;
-  }
-
-  // The element that `read`, an element at the indices of `op`, is at indices of the moved axes.
-  std::optional<Expr> element_of(const schedule::Operation& op, const ir::TensorRead& read,
-                                 const std::vector<ir::IterVar>& axes) {
-    const std::size_t rank = read.indices.size();
-    if (rank > op.axes.size()) return std::nullopt;
-    for (std::size_t i = 0; i < rank; ++i) {
-      const bool is_own = read.indices[i].same_as(op.axes[op.axes.size() - rank + i]->var);
-      const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(read.tensor->shape[i], 1);
-      if (!is_own && !is_one) return std::nullopt;
-    }
-    const auto source = moved(read.tensor);
-    if (!source || (*source)->shape.size() > axes.size()) return std::nullopt;
-    Exprs indices;
-    const std::size_t missing = axes.size() - (*source)->shape.size();
-    for (std::size_t i = 0; i < (*source)->shape.size(); ++i) {
-      const bool is_one = ir::is_int((*source)->shape[i], 1);
-      indices.push_back(is_one ? ir::make_int(0) : axes[missing + i]->var);
-    }
-    return ir::make_tensor_read(*source, std::move(indices), read.location);
-  }
-
-  const Move& move_;
-  const Computation& computation_;
-  Computation made_;
-  std::map<const void*, ir::Tensor> known_;  // by the operation that computes the original
-};
 
 class Sinking {
  public:
@@ -319,8 +107,8 @@ class Sinking {
     if (!is_viewable(left) || !is_viewable(written)) return std::nullopt;
     const auto computation = kernels_.product_of_rows(node.computation);
     if (!computation) return std::nullopt;
-    const ir::Shape shape = numbers_of_extents((*computation)->inputs.front()->shape);
-    const ir::Shape made = numbers_of_extents((*computation)->outputs.front()->shape);
+    const ir::Shape shape = *numbers_of((*computation)->inputs.front()->shape);
+    const ir::Shape made = *numbers_of((*computation)->outputs.front()->shape);
     const Tensor result = graph_.tensors[written];
     Node rows = reshape(left, shape, node);
     Node after =
@@ -367,8 +155,7 @@ class Sinking {
     if (!move || numbers_of(graph_.tensors[node.outputs.front()].shape) != move->after ||
         !is_worth_it(*mover, *move) || !can_move_operands(node, viewed, *move))
       return std::nullopt;
-    MovedComputation moving(*move, *node.computation);
-    const SharedComputation computation = moving.run();
+    const SharedComputation computation = moved_before(*move, *node.computation);
     if (!computation) return std::nullopt;
     return moved_after(node, viewed, *move, computation);
   }
@@ -398,35 +185,28 @@ class Sinking {
   }
 
   // Lets a node compute this before a move of `viewed`; returns the move of its result.
-  Node moved_after(Node& node, TensorId viewed, const Move& move_before,
+  Node moved_after(Node& node, TensorId viewed, const Move& move,
                    const SharedComputation& computation) {
-    const Move* move = &move_before;
     const Node* mover = producer(viewed);
     const TensorId source = mover->inputs.front();
     Node after = *mover;
     after.name = unique_name(node.name + "." + mover->op);
     const Tensor written = graph_.tensors[node.outputs.front()];
-    const TensorId before = new_tensor(written.name, written.type, move->before);
+    const TensorId before = new_tensor(written.name, written.type, move.before);
     if (written.type != graph_.tensors[viewed].type)
-      after.computation = move->is_view
-                              ? reshaped(move->before, move->after, written.type)
-                              : permuted(move->inverse(), move->before, move->after, written.type);
+      after.computation =
+          move.is_view ? reshaped(move.before, move.after, written.type)
+                       : permuted_back(move.inverse(), move.before, move.after, written.type);
     after.inputs = {before};
     after.outputs = std::exchange(node.outputs, {before});
     readers_[before] = 1;
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       TensorId& id = node.inputs[i];
-      const auto shape = numbers_of_extents(computation->inputs[i]->shape);
-      id = id == viewed ? read_instead(id, source) : operand_before(id, *move, shape, node);
+      const auto shape = *numbers_of(computation->inputs[i]->shape);
+      id = id == viewed ? read_instead(id, source) : operand_before(id, move, shape, node);
     }
     node.computation = computation;
     return after;
-  }
-
-  static ir::Shape numbers_of_extents(const Exprs& extents) {
-    ir::Shape shape;
-    for (const Expr& extent : extents) shape.push_back(*ir::int_value(extent));
-    return shape;
   }
 
   TensorId read_instead(TensorId id, TensorId source) {
@@ -470,10 +250,11 @@ class Sinking {
       const auto shape = numbers_of(tensor.shape);
       if (!shape) return false;
       if (tensor.role == TensorRole::Constant)
-        return keeps_order(move) || shape->size() == move.after.size() || is_along_one_axis(*shape);
+        return move.keeps_order() || shape->size() == move.after.size() ||
+               is_along_one_axis(*shape);
       // The node may be an epilogue of what computes this operand.
       if (!is_inner(viewed)) return false;
-      const auto before = shape_before(move, *shape);
+      const auto before = move.shape_before(*shape);
       if (!before) return false;
       if (move.is_view) return *before == *shape || tensor.role == TensorRole::Intermediate;
       return *shape == move.after && move.moves_channels && tensor.role == TensorRole::Intermediate;
@@ -489,7 +270,7 @@ class Sinking {
     const auto is_taken = [&](const Tensor& tensor) { return tensor.name == name; };
     while (std::ranges::any_of(graph_.tensors, is_taken)) name += ".before";
     readers_.push_back(0);
-    return graph_.add_edge(std::move(name), type, sizes_of(shape));
+    return graph_.add_edge(std::move(name), type, Shape(shape.begin(), shape.end()));
   }
 
   std::string unique_name(std::string name) {
@@ -523,7 +304,7 @@ class Sinking {
     const Tensor tensor = graph_.tensors[id];
     const ir::Shape own = *numbers_of(tensor.shape);
     const bool is_whole = own.size() == move.after.size();
-    const bool is_reshaped = move.is_view || is_along_one_axis(own) || keeps_order(move);
+    const bool is_reshaped = move.is_view || is_along_one_axis(own) || move.keeps_order();
     if (is_reshaped && own == shape) return id;
     if (is_whole) {
       if (const auto source = source_of(id, move)) return read_instead(id, *source);
@@ -540,50 +321,11 @@ class Sinking {
     Node mover = move_to(id, made, node);
     mover.op = is_reshaped ? "reshape" : "transpose";
     mover.is_view = is_reshaped;
-    mover.computation =
-        is_reshaped ? reshaped(own, shape, tensor.type) : permuted(move, own, shape, tensor.type);
+    mover.computation = is_reshaped ? reshaped(own, shape, tensor.type)
+                                    : permuted_back(move, own, shape, tensor.type);
     add(std::move(mover));
     made_operands_.insert(made);
     return made;
-  }
-
-  static SharedComputation computation_of(const ir::Tensor& input, Exprs indices,
-                                          const std::vector<ir::IterVar>& axes, std::string name,
-                                          std::string_view tag) {
-    const Expr element = ir::make_tensor_read(input, std::move(indices), input->location);
-    const ir::Tensor output = schedule::output_of(
-        schedule::make_compute(std::move(name), std::string(tag), axes, element, input->location));
-    return std::make_shared<const Computation>(Computation{{input}, {output}});
-  }
-
-  static ir::Tensor placeholder(const ir::Shape& shape, ir::Type type) {
-    return schedule::output_of(schedule::make_placeholder("in0", type, extents_of(shape), {}));
-  }
-
-  static SharedComputation reshaped(const ir::Shape& from, const ir::Shape& to, ir::Type type) {
-    const std::vector<ir::IterVar> axes = axes_over(to);
-    Exprs indices(from.size());
-    for (const Run& run : runs_of(from, to)) {
-      Expr place = ir::make_int(0);
-      for (const std::size_t axis : run.after) {
-        if (to[axis] != 1) place = place * ir::make_int(to[axis]) + axes[axis]->var;
-      }
-      for (std::size_t i = run.before.size(); i-- > 0;) {
-        const Expr extent = ir::make_int(from[run.before[i]]);
-        indices[run.before[i]] = i == 0 ? place : ir::floormod(place, extent);
-        place = ir::floordiv(place, extent);
-      }
-    }
-    return computation_of(placeholder(from, type), std::move(indices), axes, "reshaped", kViewTag);
-  }
-
-  // The tensor of shape `from` after the move, as it is before the move.
-  static SharedComputation permuted(const Move& move, const ir::Shape& from, const ir::Shape& to,
-                                    ir::Type type) {
-    const std::vector<ir::IterVar> axes = axes_over(to);
-    Exprs indices(from.size());
-    for (const Run& run : move.runs) indices[run.after.front()] = axes[run.before.front()]->var;
-    return computation_of(placeholder(from, type), std::move(indices), axes, "transposed", "");
   }
 
   Graph& graph_;
