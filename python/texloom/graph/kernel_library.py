@@ -15,6 +15,7 @@ from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_v
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
 from ..ops.normalization import (
+    epsilon_of,
     group_normalization,
     instance_normalization,
     masked_softmax,
@@ -26,6 +27,9 @@ from ..ops.schedules.gpu.attention import block_tile
 from ..ops.schedules.processor.attention import attention_tile
 from ..ops.schedules.processor.registers import Registers
 from ..ops.stages import stages_of
+
+_MOST_WIDTH = 256
+"""The most columns of values of attention on processors, whose loops over them are unrolled."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class KernelLibrary:
         batch, groups = (int(extent) for extent in rows.shape[:2])
         if shape[0] != batch or shape[1] % groups:
             return None
-        epsilon = _epsilon(computation)
+        epsilon = epsilon_of(stages_of(computation.outputs))
         if epsilon is None or not _computes(
             partial(instance_normalization, epsilon=epsilon), computation
         ):
@@ -150,14 +154,16 @@ class KernelLibrary:
         tile = self._attention_tile(operands, heads)
         if tile is None:
             return None
-        options = {
-            "heads": heads,
-            "is_merged": is_merged,
-            "is_masked": is_masked,
-            "axes": list(axes) or None,
-            "tile": tile,
-        }
-        return _core._Computation(list(inputs), [attention(*operands, scale=scale, **options)])
+        made = attention(
+            *operands,
+            scale=scale,
+            heads=heads,
+            is_merged=is_merged,
+            is_masked=is_masked,
+            axes=list(axes) or None,
+            tile=tile,
+        )
+        return _core._Computation(list(inputs), [made])
 
     def _attention_tile(
         self, operands: Sequence[Tensor], heads: Heads | None
@@ -172,22 +178,6 @@ class KernelLibrary:
             return None
         item = 8 if wide == "float64" else 4
         return attention_tile(sizes.rows, sizes.keys, sizes.width, item, Registers.of(self.target))
-
-
-def _epsilon(computation: _core._Computation) -> float | None:
-    """Return the number that is added to the variance in ``1 / sqrt(variance + epsilon)``."""
-    for stage in stages_of(computation.outputs):
-        body = stage.op.body[0] if isinstance(stage.op, te.ComputeOp) else None
-        if body is None or body._class != "Div" or body.b._class != "Call":
-            continue
-        (argument, *_) = body.b.args
-        if argument._class == "Add" and argument.b._class == "FloatImm":
-            return float(argument.b.value)
-    return None
-
-
-_MOST_WIDTH = 256
-"""The most columns of values of attention on processors, whose loops over them are unrolled."""
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:

@@ -163,12 +163,12 @@ class ProductJoining {
   bool leads_to_product(TensorId id) const {
     for (auto reader = only_reader(id); reader; reader = only_reader(id)) {
       const Node& node = graph_.nodes[*reader];
-      if (!is_plain(node) || !node.pattern) return false;
       if (node.pattern == Pattern::Contraction)
         return std::ranges::none_of(node.inputs, [&](TensorId input) {
           return graph_.tensors[input].role == TensorRole::Constant;
         });
-      if (*node.pattern > Pattern::Injective) return false;
+      const bool is_near = node.pattern && *node.pattern <= Pattern::Injective;
+      if (!is_near || !is_plain(node)) return false;
       id = node.outputs.front();
     }
     return false;

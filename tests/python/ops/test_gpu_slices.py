@@ -33,7 +33,7 @@ def integers(shape, seed, dtype="float32"):
     ],
     ids=str,
 )
-@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int32"])
 def test_products(left, right, dtype):
     """The epilogue is computed by the threads that write the result."""
     a, b = (te.placeholder(shape, dtype, name=n) for n, shape in (("A", left), ("B", right)))
@@ -64,6 +64,16 @@ def test_knobs():
     assert Slices.of(7, 97, 256) == Slices(7, 1, 36)
     assert Slices.of(8, 4, 256) == Slices(2, 4, 4)
     assert Slices.of(4096, 4096, 32) == Slices(8, 4, 4)
+
+
+def test_slices_fit_the_shared_memory():
+    """Eight rows of float64 have half of the threads; a device without room has none."""
+    a, b = te.placeholder((8, 64), "float64"), te.placeholder((64, 64), "float64")
+    sums = matmul(a, b)
+    assert Slices.of_product(sums, sums, Target(TARGET).value) == Slices(8, 4, 16)
+    few = Target(TARGET + " -max_local_memory=4096").value
+    assert Slices.of_product(sums, sums, few) is None
+    assert Slices.of_product(sums, sums, Target("opencl -device=mali").value) is None
 
 
 def test_other_products_have_other_schedules():

@@ -68,50 +68,36 @@ def conv(node: Node) -> Value:
     weight, attributes = _trimmed_weights(node, data, node.input(1))
     if _suits_tiles(node, data, weight, attributes):
         return _by_tiles(node, data, weight, attributes["pads"])
-    if _is_of_one_pixel(data, weight, attributes):
-        return _as_product(node, data, weight)
     if _is_of_patches(data, weight, attributes):
         return _of_patches(node, data, weight)
     given = [data, weight, *_given(node, 2)]
     return node.emit("conv", convolution.convolution, given, **attributes)
 
 
-def _is_of_one_pixel(data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
-    """Whether the image has one pixel, which constant weights multiply, without padding."""
-    if weight.array is None or weight.is_empty or not are_known(data.shape):
-        return False
-    if attributes["groups"] != 1 or any(attributes["pads"]):
-        return False
-    return {*data.shape[2:], *weight.shape[2:]} == {1} and data.shape[1] == weight.shape[1]
-
-
-def _as_product(node: Node, data: Value, weight: Value) -> Value:
-    """Compute a convolution of images of one pixel as a product of matrices."""
-    rows = node.constant(data.shape[:2], "int64")
-    matrix = node.constant(weight.array.reshape(weight.shape[:2]).T)
-    made = node.convert("MatMul", [node.convert("Reshape", [data, rows]), matrix])
-    if node.has(2):
-        made = node.convert("Add", [made, node.input(2)])
-    shape = [data.shape[0], weight.shape[0], *[1] * (data.rank - 2)]
-    return node.convert("Reshape", [made, node.constant(shape, "int64")])
-
-
 _LEAST_PATCH = 128
-"""The least elements of a patch: copies of smaller ones take longer than their products."""
+"""The least elements of a patch of several pixels: copies of smaller ones take longer than their
+products."""
+_MOST_CHANNELS = 4
+"""The most channels of such a patch: with more, vectors of channels are fast."""
 
 
 def _is_of_patches(data: Value, weight: Value, attributes: dict[str, Any]) -> bool:
-    """Whether a convolution multiplies patches of few channels, which do not overlap."""
+    """Whether a convolution multiplies patches that do not overlap, and a product is faster.
+
+    The only pixel of an image is such a patch.
+    """
     if weight.array is None or weight.is_empty or not are_known(data.shape):
         return False
-    steps = (attributes["groups"], *attributes["dilations"])
-    if {*steps} != {1} or any(attributes["pads"]) or weight.shape[1] != data.shape[1]:
+    if attributes["groups"] != 1 or any(attributes["pads"]) or weight.shape[1] != data.shape[1]:
         return False
-    kernel = weight.shape[2:]
-    if list(attributes["strides"]) != list(kernel) or weight.shape[1] > 4:
+    kernel, places = tuple(weight.shape[2:]), tuple(data.shape[2:])
+    if {*kernel, *places} == {1}:
+        return True
+    if {*attributes["dilations"]} != {1} or tuple(attributes["strides"]) != kernel:
         return False
-    is_whole = all(n % k == 0 for n, k in zip(data.shape[2:], kernel, strict=True))
-    return is_whole and math.prod(weight.shape[1:]) >= _LEAST_PATCH
+    is_whole = all(n % k == 0 for n, k in zip(places, kernel, strict=True))
+    is_large = math.prod(weight.shape[1:]) >= _LEAST_PATCH
+    return is_whole and is_large and weight.shape[1] <= _MOST_CHANNELS
 
 
 def _of_patches(node: Node, data: Value, weight: Value) -> Value:

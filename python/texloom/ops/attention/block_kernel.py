@@ -15,7 +15,7 @@ from typing import Any
 from ... import te, tir
 from ...tir.ir_builder import IRBuilder
 from ..raveling import unraveled
-from .operands import Operands, Sizes, Task, power
+from .operands import Operands, Sizes, Task, power, store
 
 _LANES = 4
 DOWN, _ACROSS = 8, 16  # threads of a block along rows, and along keys or elements of values
@@ -40,12 +40,23 @@ class BlockTile:
     rows: int
     keys: int
 
+    def shared(self, sizes: Sizes) -> dict[str, tuple[int, int]]:
+        """Return the shapes of the arrays in shared memory, by name."""
+        rows, keys = self.rows * DOWN, self.keys * _ACROSS
+        pitch = _padded(sizes.depth) + _PAD
+        return {
+            "queries": (rows, pitch),
+            "keys": (keys, pitch),
+            "values": (keys, _vectors(sizes.width) * _ACROSS * _LANES),
+            "weights": (rows, keys + _PAD),
+            # An array each: they would need barriers between writes of one array.
+            "tops": (rows, _ACROSS),
+            "totals": (rows, _ACROSS),
+        }
+
     def shared_bytes(self, sizes: Sizes) -> int:
         """Return the bytes of shared memory, for sums of float32."""
-        rows, keys = self.rows * DOWN, self.keys * _ACROSS
-        depth, width = _padded(sizes.depth) + _PAD, _vectors(sizes.width) * _ACROSS * _LANES
-        of_rows = rows * (depth + keys + _PAD + 2 * _ACROSS)
-        return 4 * (of_rows + keys * (depth + width))
+        return 4 * sum(map(prod, self.shared(sizes).values()))
 
     def sums(self, sizes: Sizes) -> int:
         """Return the elements of sums of a thread."""
@@ -69,7 +80,7 @@ class _Kernel:
     """The statements of a block."""
 
     def __init__(self, ib: IRBuilder, operands: Operands, task: Task, tile: BlockTile) -> None:
-        self._ib, self._operands, self._task = ib, operands, task
+        self._ib, self._operands, self._task, self._tile = ib, operands, task, tile
         self._sizes, self._wide = task.sizes, operands.wide
         self._rows, self._keys = tile.rows, tile.keys
         self._block_rows, self._block_keys = tile.rows * DOWN, tile.keys * _ACROSS
@@ -102,18 +113,14 @@ class _Kernel:
         self._write()
 
     def _allocate(self) -> None:
-        rows, keys, pitch = self._block_rows, self._block_keys, self._depth + _PAD
-        self._query = self._shared("queries", rows, pitch)
-        self._key = self._shared("keys", keys, pitch)
-        self._value = self._shared("values", keys, self._vectors * _ACROSS * _LANES)
-        self._weights = self._shared("weights", rows, keys + _PAD)
-        # A buffer each: they would need barriers between writes of one buffer.
-        self._tops, self._totals = (self._shared(n, rows, _ACROSS) for n in ("tops", "totals"))
+        made = {
+            name: self._ib.allocate(self._wide, shape, name=name, scope="shared")
+            for name, shape in self._tile.shared(self._sizes).items()
+        }
+        self._query, self._key, self._value = made["queries"], made["keys"], made["values"]
+        self._weights, self._tops, self._totals = made["weights"], made["tops"], made["totals"]
         self._sums = self._local("sums", self._rows, self._vectors, _LANES)
         self._top, self._total = self._local("top", self._rows), self._local("total", self._rows)
-
-    def _shared(self, name: str, *shape: int) -> Any:
-        return self._ib.allocate(self._wide, shape, name=name, scope="shared")
 
     def _local(self, name: str, *shape: int) -> Any:
         return self._ib.allocate(self._wide, shape, name=name, scope="local")
@@ -140,7 +147,7 @@ class _Kernel:
             self._top[r] = te.min_value(self._wide)
             self._total[r] = self._const(0)
             with self._unrolled(self._vectors, "v") as v:
-                self._lanes(lambda lane: _store(self._sums, (r, v, lane), self._const(0)))
+                self._lanes(lambda lane: store(self._sums, (r, v, lane), self._const(0)))
 
     def _copy(self, to: Any, rows: int, width: int, exact: int, element: Any) -> None:
         """Copy rows to shared memory, with zeros from the column `exact` on.
@@ -232,7 +239,7 @@ class _Kernel:
                 with self._unrolled(count, "n") as n:
                     row, at = n * apart + own, group * _LANES
                     self._lanes(
-                        lambda lane, to=to, source=source, n=n, row=row, at=at: _store(
+                        lambda lane, to=to, source=source, n=n, row=row, at=at: store(
                             to, (n, lane), source[row, at + lane]
                         )
                     )
@@ -286,7 +293,7 @@ class _Kernel:
             self._total[r] = total
             with self._unrolled(self._vectors, "v") as v:
                 self._lanes(
-                    lambda lane: _store(self._sums, (r, v, lane), self._sums[r, v, lane] * factor)
+                    lambda lane: store(self._sums, (r, v, lane), self._sums[r, v, lane] * factor)
                 )
 
     def _of_row(self, shared: Any, first: Any, r: Any, combine: Callable[[Any, Any], Any]) -> Any:
@@ -311,7 +318,7 @@ class _Kernel:
             weights = self._local("p", self._rows, _LANES)
             with self._unrolled(self._rows, "r") as r:
                 row, at = self._row(r), group * _LANES
-                self._lanes(lambda lane: _store(weights, (r, lane), self._weights[row, at + lane]))
+                self._lanes(lambda lane: store(weights, (r, lane), self._weights[row, at + lane]))
             with self._unrolled(_LANES, "j") as j, self._unrolled(self._vectors, "v") as v:
                 self._add(weights, group * _LANES + j, j, v)
 
@@ -320,10 +327,10 @@ class _Kernel:
         with self._ib.new_scope():
             value = self._local("x", _LANES)
             column = (v * _ACROSS + self._across) * _LANES
-            self._lanes(lambda lane: _store(value, lane, self._value[key, column + lane]))
+            self._lanes(lambda lane: store(value, lane, self._value[key, column + lane]))
             with self._unrolled(self._rows, "r") as r:
                 self._lanes(
-                    lambda lane: _store(
+                    lambda lane: store(
                         self._sums,
                         (r, v, lane),
                         self._sums[r, v, lane] + weights[r, j] * value[lane],
@@ -345,21 +352,17 @@ class _Kernel:
             with self._unrolled(self._vectors, "v") as v:
                 column = (v * _ACROSS + self._across) * _LANES
 
-                def store(lane: Any) -> None:
+                def write(lane: Any) -> None:
                     value = self._sums[r, v, lane] / divisor
                     self._operands.write(self._batch, row, column + lane, value)
 
                 if sizes.width % _LANES == 0:
                     with ib.if_scope(te.all(row < sizes.rows, column < sizes.width)):
-                        self._lanes(store)
+                        self._lanes(write)
                 else:
                     for e in range(_LANES):
                         with ib.if_scope(te.all(row < sizes.rows, column + e < sizes.width)):
-                            store(e)
-
-
-def _store(array: Any, index: Any, value: Any) -> None:
-    array[index] = value
+                            write(e)
 
 
 __all__ = ["DOWN", "THREADS", "BlockTile"]

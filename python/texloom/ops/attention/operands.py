@@ -50,7 +50,7 @@ class Sizes:
             batch = queries[:2]
         else:
             batch = broadcast_shape(queries[:-2], columns[:-2], values[:-2])
-        return cls(*((tuple(map(int, batch))), *map(int, (rows, depth, keys, width))))
+        return cls(tuple(map(int, batch)), int(rows), int(depth), int(keys), int(width))
 
 
 @dataclass(frozen=True)
@@ -143,4 +143,9 @@ def power(difference: Any, wide: str) -> Any:
     return tir.Select(is_small, te.const(0, wide), value)
 
 
-__all__ = ["Operands", "Sizes", "Task", "power"]
+def store(array: Any, index: Any, value: Any) -> None:
+    """Emit a store, as an expression for lambdas."""
+    array[index] = value
+
+
+__all__ = ["Operands", "Sizes", "Task", "power", "store"]

@@ -10,7 +10,7 @@ from typing import Any
 from ... import te, tir
 from ...tir.ir_builder import IRBuilder
 from ..raveling import unraveled
-from .operands import Operands, Task, power
+from .operands import Operands, Task, power, store
 
 KEYS = 512
 """The most keys of a block: the scores of its rows stay in the nearest cache."""
@@ -67,7 +67,7 @@ class _Kernel:
         self._top = self._own("top", self._padded)
         self._scale = self._own("factor", self._padded)
         least = te.min_value(self._wide)  # finite, so that differences from it are not NaN
-        self._for_lanes(self._padded, lambda i: _store(self._top, i, least))
+        self._for_lanes(self._padded, lambda i: store(self._top, i, least))
         for r in range(rows):
             self._for_lanes(self._lanes, lambda i, r=r: self._set(self._total, r, i, 0))
             self._for_lanes(sizes.width, lambda i, r=r: self._set(self._sums, r, i, 0))
@@ -147,7 +147,7 @@ class _Kernel:
                     self._for_lanes(columns, add)
             for r in range(self._rows):
 
-                def store(i: Any, r: int = r) -> None:
+                def keep(i: Any, r: int = r) -> None:
                     score = sums[r, i]
                     if self._task.scale != 1:
                         score = score * te.const(self._task.scale, self._wide)
@@ -155,7 +155,7 @@ class _Kernel:
                         score = score + self._read(3, self._row[r], start + at + i)
                     self._scores[r, at + i] = score
 
-                self._for_lanes(columns, store)
+                self._for_lanes(columns, keep)
 
     def _exponentials(self, size: int) -> None:
         """Replace the scores of a block by exponentials, and scale the earlier sums down."""
@@ -164,15 +164,15 @@ class _Kernel:
         end = size - lanes
         best = self._own("best", self._rows, lanes)
         for r in range(self._rows):
-            self._each_lane(lanes, lambda i, r=r: _store(best, (r, i), scores[r, end + i]))
+            self._each_lane(lanes, lambda i, r=r: store(best, (r, i), scores[r, end + i]))
         # The last vector, before the elements that it shares with the one before are replaced.
         tail = self._own("tail", self._rows, lanes) if rest else None
         for r in range(self._rows if rest else 0):
-            self._each_lane(lanes, lambda i, r=r: _store(tail, (r, i), scores[r, end + i]))
+            self._each_lane(lanes, lambda i, r=r: store(tail, (r, i), scores[r, end + i]))
 
         def raise_best(r: int, at: Any) -> None:
             self._each_lane(
-                lanes, lambda i: _store(best, (r, i), tir.max(best[r, i], scores[r, at + i]))
+                lanes, lambda i: store(best, (r, i), tir.max(best[r, i], scores[r, at + i]))
             )
 
         self._each_vector(whole, raise_best)
@@ -180,7 +180,7 @@ class _Kernel:
 
         def replace(r: int, at: Any) -> None:
             self._each_lane(
-                lanes, lambda i: _store(scores, (r, at + i), self._exp(scores[r, at + i], r))
+                lanes, lambda i: store(scores, (r, at + i), self._exp(scores[r, at + i], r))
             )
             self._each_lane(lanes, lambda i: self._add_total(r, i, scores[r, at + i]))
 
@@ -190,8 +190,8 @@ class _Kernel:
             return tir.Select(i >= lanes - rest, tail[r, i], te.const(0, self._wide))
 
         for r in range(self._rows if rest else 0):
-            self._each_lane(lanes, lambda i, r=r: _store(tail, (r, i), self._exp(tail[r, i], r)))
-            self._each_lane(lanes, lambda i, r=r: _store(scores, (r, end + i), tail[r, i]))
+            self._each_lane(lanes, lambda i, r=r: store(tail, (r, i), self._exp(tail[r, i], r)))
+            self._each_lane(lanes, lambda i, r=r: store(scores, (r, end + i), tail[r, i]))
             self._each_lane(lanes, lambda i, r=r: self._add_total(r, i, new(r, i)))
 
     def _each_vector(self, count: int, statement: Any) -> None:
@@ -208,7 +208,7 @@ class _Kernel:
             for r in range(self._rows):
                 self._each_lane(
                     width,
-                    lambda i, r=r, w=width: _store(
+                    lambda i, r=r, w=width: store(
                         best, (r, i), tir.max(best[r, i], best[r, w + i])
                     ),
                 )
@@ -217,16 +217,16 @@ class _Kernel:
             for r in range(self._rows):
                 self._top[r] = tir.max(self._top[r], best[r, 0])
             return
-        self._for_lanes(padded, lambda i: _store(self._scale, i, self._top[i]))
+        self._for_lanes(padded, lambda i: store(self._scale, i, self._top[i]))
         for r in range(self._rows):
             self._top[r] = tir.max(self._top[r], best[r, 0])
         self._for_lanes(
-            padded, lambda i: _store(self._scale, i, te.exp(self._scale[i] - self._top[i]))
+            padded, lambda i: store(self._scale, i, te.exp(self._scale[i] - self._top[i]))
         )
         for r in range(self._rows):
             self._each_lane(
                 self._lanes,
-                lambda i, r=r: _store(self._total, (r, i), self._total[r, i] * self._scale[r]),
+                lambda i, r=r: store(self._total, (r, i), self._total[r, i] * self._scale[r]),
             )
 
     def _exp(self, score: Any, r: int) -> Any:
@@ -263,7 +263,7 @@ class _Kernel:
 
                     self._for_lanes(columns, add)
             for r in range(self._rows):
-                self._for_lanes(columns, lambda i, r=r: _store(self._sums, (r, at + i), sums[r, i]))
+                self._for_lanes(columns, lambda i, r=r: store(self._sums, (r, at + i), sums[r, i]))
 
     def _write(self) -> None:
         """Divide by the sums of the exponentials; rows beyond the last repeat the last row."""
@@ -281,10 +281,10 @@ class _Kernel:
                 total = te.if_then_else(total.equal(te.const(0, self._wide)), one, total)
             divisor = self._ib.let("divisor", total)
 
-            def store(i: Any, r: int = r, row: Any = row, divisor: Any = divisor) -> None:
+            def write(i: Any, r: int = r, row: Any = row, divisor: Any = divisor) -> None:
                 self._operands.write(self._batch, row, i, self._sums[r, i] / divisor)
 
-            self._for_lanes(self._sizes.width, store)
+            self._for_lanes(self._sizes.width, write)
 
 
 def _lanes_for(keys: int, tile: Tile) -> int:
@@ -299,10 +299,6 @@ def _block_of(keys: int, lanes: int) -> int:
         if keys <= block or (keys - 1) % block + 1 >= lanes:
             return min(block, keys)
     raise AssertionError("blocks of one vector fit")
-
-
-def _store(array: Any, index: Any, value: Any) -> None:
-    array[index] = value
 
 
 __all__ = ["Tile"]

@@ -18,12 +18,14 @@ from .layers import (
     rms_normalization,
 )
 from .losses import negative_log_likelihood, softmax_cross_entropy
+from .moments import epsilon_of
 from .softmax import hardmax, log_softmax, masked_softmax, softmax
 
 __all__ = [
     "batch_normalization",
     "batch_normalization_training",
     "deviation_factor",
+    "epsilon_of",
     "group_normalization",
     "hardmax",
     "instance_normalization",

@@ -51,4 +51,16 @@ def inverse_deviation(variance: Tensor, epsilon: float) -> Tensor:
     )
 
 
-__all__ = ["inverse_deviation", "mean_square", "moments"]
+def epsilon_of(stages: Sequence[Tensor]) -> float | None:
+    """Return the `epsilon` of :func:`inverse_deviation` among stages; None if it is not there."""
+    for stage in stages:
+        body = stage.op.body[0] if isinstance(stage.op, te.ComputeOp) else None
+        if body is None or body._class != "Div" or body.b._class != "Call":
+            continue
+        (argument, *_) = body.b.args
+        if argument._class == "Add" and argument.b._class == "FloatImm":
+            return float(argument.b.value)
+    return None
+
+
+__all__ = ["epsilon_of", "inverse_deviation", "mean_square", "moments"]
