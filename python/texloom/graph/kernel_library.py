@@ -70,15 +70,16 @@ class KernelLibrary:
     def product_of_rows(self, computation: _core._Computation) -> _core._Computation | None:
         """Return a product of matrices with the same right factor as one of all their rows.
 
-        None for other computations, and for processors, whose kernels divide rows of any axes.
+        None for other computations. Kernels of processors divide rows of any axes, but not
+        matrices of one row.
         """
-        if self.target.is_cpu or len(computation.inputs) != 2:
+        if len(computation.inputs) != 2 or len(computation.inputs[0].shape) < 3:
             return None
         left, right = computation.inputs
-        if len(left.shape) < 3:
-            return None
         *batch, rows, shared = shape_of(left)
         if len(right.shape) != 2 or not are_known((*batch, rows, shared)):
+            return None
+        if self.target.is_cpu and rows != 1:
             return None
         count = prod(map(int, batch))
         if count == 1:

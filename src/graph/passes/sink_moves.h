@@ -11,14 +11,14 @@ namespace texloom::graph {
 //   whose result becomes an image. The other operands of the element-wise operator are moved the
 //   other way round: constants when the graph is compiled, other tensors by views, and by
 //   permutations that move the channels of images, which need no kernel where images have channels
-//   last. Where kernels are faster so, a normalization of groups of channels that exporters write
-//   as a normalization of rows of a view is computed before the view, too. A move that undoes the
-//   one before it is left out.
+//   last. Where the library of kernels says so, a normalization of groups of channels that
+//   exporters write as one of rows of a view is computed before the view, too, and products of
+//   several matrices by one matrix have all rows in one matrix, which is a view. A move that
+//   undoes the one before it is left out.
 // Requires: stage graph, verified, without fused operators. Depends on the target.
-// Ensures: an element-wise operator with expressions at its own indices alone reads the input of
-// the
-//   view if it was the only reader of the view. Its result is viewed afterwards, and keeps its
-//   name.
+// Ensures: an element-wise operator whose expressions are at its own indices reads the input of a
+//   view of what an operator computes. A view of its result follows, which keeps the result's name.
+//   No operator moves if its result is an output of the graph, unless it becomes an epilogue.
 // Order: before the passes that look for products and what follows them.
 // Example:
 //   operator c op="Gemm" pattern=contraction (x, w) -> (c)

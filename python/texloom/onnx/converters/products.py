@@ -18,13 +18,6 @@ def matmul(node: Node) -> Value:
     factors = [node.input(0), node.input(1)]
     if any(each.is_empty for each in factors):
         return _of_nothing(node, *factors)
-    a, b = factors
-    if b.rank == 2 and a.rank > 2 and are_known(a.shape) and a.shape[-2] == 1:
-        # One product of all rows, not a product for each row.
-        rows = node.constant([-1, a.shape[-1]], "int64")
-        made = node.convert("MatMul", [node.convert("Reshape", [a, rows]), b])
-        whole = node.constant([*a.shape[:-1], b.shape[-1]], "int64")
-        return node.convert("Reshape", [made, whole])
     return node.emit("matmul", products.matmul, factors)
 
 
