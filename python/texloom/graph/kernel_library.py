@@ -9,6 +9,7 @@ from math import prod
 
 from .. import _core, te
 from .._core import TargetValue, Tensor
+from ..errors import TVMError
 from ..extents import are_known, collected, shape_of
 from ..ops import products
 from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_values
@@ -124,6 +125,7 @@ class KernelLibrary:
         inputs: Sequence[Tensor],
         operands: Sequence[Tensor],
         scale: float,
+        factor: float,
         axes: Sequence[int],
     ) -> _core._Computation | None:
         """Return attention as one kernel.
@@ -141,6 +143,8 @@ class KernelLibrary:
             that move their elements.
         scale : float
             The factor of the scores, before the mask is added.
+        factor : float
+            The factor of the queries.
         axes : sequence of int
             The axes of `product` that the axes of the result are; if empty, the same.
         """
@@ -158,6 +162,7 @@ class KernelLibrary:
         made = attention(
             *operands,
             scale=scale,
+            factor=factor,
             heads=heads,
             is_merged=is_merged,
             is_masked=is_masked,
@@ -204,7 +209,7 @@ def _computes(function: Callable[..., Tensor], computation: _core._Computation) 
     try:
         with collected():
             made = function(*inputs)
-    except ValueError:
+    except (ValueError, TVMError):  # the function refuses these inputs
         return False
     return bool(_core._Computation(inputs, [made]) == computation)
 

@@ -181,11 +181,12 @@ class AttentionFusion {
                          .inputs = {},
                          .operands = {},
                          .scale = scale.factor,
+                         .factor = 1,
                          .order = {}};
     std::vector<TensorId> sources;
     for (std::size_t i = 0; i < given.size(); ++i) {
       const Operand operand = operand_of(given[i], /*may_scale=*/i < 2);
-      parts.scale *= operand.factor;
+      parts.factor *= operand.factor;
       auto place = std::ranges::find(sources, operand.source);
       if (place == sources.end()) {
         const Tensor& source = tensor(operand.source);

@@ -21,7 +21,8 @@ struct AttentionParts {
   // The query, the key, the value, and the mask if there is one: inputs, or stages that only move
   // elements of an input. Several may read one input.
   std::vector<ir::Tensor> operands;
-  double scale = 1;
+  double scale = 1;   // of the scores
+  double factor = 1;  // of the queries: the factors of operands, which keep products in range
   // The axes of the product that the axes of the output are; empty: the same.
   std::vector<std::size_t> order;
 };

@@ -255,6 +255,8 @@ class Collection {
     if (!order || !may_share_memory(graph_, node)) return;
     const TensorId input = node.inputs.front(), output = node.outputs.front();
     if (!numbers_of(graph_.tensors[input].shape)) return;
+    // Passes may store the tensors in different types.
+    if (graph_.tensors[input].type != graph_.tensors[output].type) return;
     const Stored of_input = in_buffer(graph_.tensors[input].shape);
     const Stored of_output = in_buffer(graph_.tensors[output].shape);
     const Stored like_output = permuted(of_output, *order);

@@ -207,3 +207,63 @@ def test_open_extents_before_attention():
     got = Model(model, target=GPU).run({"x": x})["y"]
     closed = Model(onnx.parser.parse_model(ATTENTION.format(rows=20)), target=GPU).run({"x": x})
     assert np.abs(got - closed["y"]).max() <= 1e-5
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "llvm"])
+def test_permutations_that_convert_are_no_views(target):
+    """With half precision, the reshaped input stays float32, and the image is float16."""
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        one (float[1, 16, 8] x, float[8, 8, 3, 3] w) => (y) <int64[4] shape = {1, 4, 4, 8}>
+        { r = Reshape(x, shape) t = Transpose<perm = [0, 3, 1, 2]>(r) y = Conv(t, w) }"""
+    )
+    w = integers(8, 8, 3, 3)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(w, "w"))
+    del model.graph.input[1:]
+    x = integers(1, 16, 8)
+    (expected,) = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})
+    got = Model(model, target=target, precision="fp16").run({"x": x})["y"]
+    assert np.abs(expected).max() < 2048  # so that half numbers hold the sums
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("target", [*TARGETS, "llvm"])
+def test_a_convolution_before_a_softmax_is_no_attention(target):
+    compared(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        one (float[1, 2, 2, 2] x, float[1, 3, 2, 4] v, float[3, 2, 1, 1] w) => (y)
+        { s = Conv(x, w) p = Softmax(s) y = MatMul(p, v) }""",
+        target,
+        bound=16 * 2.0**-24 * 3,
+        constants=("w",),
+        x=integers(1, 2, 2, 2),
+        v=integers(1, 3, 2, 4),
+        w=integers(3, 2, 1, 1),
+    )
+
+
+@pytest.mark.parametrize("target", [GPU, "llvm"])
+def test_a_factor_of_queries_keeps_scores_in_range(target):
+    """Products of the queries before they are scaled would overflow."""
+    compared(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        one (float[5, 4] q, float[4, 6] k, float[6, 3] v) => (y) <float c = {1e-30}>
+        { a = Mul(q, c) s = MatMul(a, k) w = Softmax<axis = -1>(s) y = MatMul(w, v) }""",
+        target,
+        bound=1e-5,
+        q=floats(5, 4) * np.float32(1e30),
+        k=floats(4, 6, seed=1) * np.float32(1e10),
+        v=floats(6, 3, seed=2),
+    )
+
+
+@pytest.mark.parametrize("threads", [32, 64])
+def test_devices_of_few_threads(threads):
+    """A transpose and a softmax have blocks of as many threads as the device allows."""
+    compared(
+        """<ir_version: 8, opset_import: ["" : 17]>
+        one (float[10, 10] x) => (y) { t = Transpose(x) y = Softmax(t) }""",
+        f"{GPU} -max_num_threads={threads}",
+        bound=64 * 2.0**-24,
+        x=integers(10, 10),
+    )

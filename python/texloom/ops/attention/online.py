@@ -27,13 +27,14 @@ def attention(
     mask: Tensor | None = None,
     *,
     scale: float = 1.0,
+    factor: float = 1.0,
     heads: Heads | None = None,
     is_merged: bool = False,
     is_masked: bool = False,
     axes: Sequence[int] | None = None,
     tile: Tile | BlockTile | None = None,
 ) -> Tensor:
-    """Return ``softmax(scale * query @ key + mask) @ value``.
+    """Return ``softmax(scale * (factor * query) @ key + mask) @ value``.
 
     Inputs that only move elements of other tensors are not stored: the kernel reads the elements
     where they are.
@@ -49,6 +50,9 @@ def attention(
     mask : Tensor, optional
         Broadcast to ``[..., M, N]``. Minus infinity hides a key; a row without keys is NaN.
     scale : float
+        The factor of the scores.
+    factor : float
+        The factor of the queries, before they are multiplied by keys.
     heads : Heads, optional
         `query`, `key`, `value` and the result are then as for :func:`.scores` and
         :func:`.weighted_values`.
@@ -80,7 +84,9 @@ def attention(
         ib = tir.ir_builder.create()
         elements = {each: ib.buffer_ptr(buffer) for each, buffer in zip(sources, ins, strict=True)}
         inputs = [elements[each.source.op] for each in moved]
-        own.body(ib, Operands(inputs, ib.buffer_ptr(outs[0]), moved, shape, order, heads), task)
+        own.body(
+            ib, Operands(inputs, ib.buffer_ptr(outs[0]), moved, shape, order, heads, factor), task
+        )
         return ib.get()
 
     sources = {each.source.op: each.source for each in moved}

@@ -86,6 +86,8 @@ class Operands:
     order : sequence of int
         The axes of the result that the axes of `output` are.
     heads : Heads, optional
+    factor : float
+        The factor of the queries.
     """
 
     def __init__(
@@ -96,7 +98,9 @@ class Operands:
         shape: Sequence[int],
         order: Sequence[int],
         heads: Heads | None,
+        factor: float,
     ) -> None:
+        self._factor = factor
         self._inputs, self._output, self._moved = inputs, output, moved
         self._shape, self._order, self._heads = shape, order, heads
         self.wide = sum_dtype(inputs[0].dtype)
@@ -111,7 +115,10 @@ class Operands:
 
     def read(self, number: int, batch: Sequence[Any], row: Any, column: Any) -> Any:
         """Return an element of an input, whose axes may be broadcast, in the type of sums."""
-        return self._inputs[number][self._index(number, batch, row, column)].astype(self.wide)
+        value = self._inputs[number][self._index(number, batch, row, column)].astype(self.wide)
+        if number > 0 or self._factor == 1:
+            return value
+        return value * te.const(self._factor, self.wide)
 
     def _index(self, number: int, batch: Sequence[Any], row: Any, column: Any) -> tuple[Any, ...]:
         """Return the indices, in the tensor in memory, of an element of an input."""

@@ -34,23 +34,23 @@ FEWEST_THREADS = 32
 """The fewest threads per block, even if only a smaller number divides the elements."""
 
 
-def _threads_for(elements: Extent) -> int:
+def _threads_for(elements: Extent, most: int) -> int:
     """Return the threads per block: if possible a divisor of `elements`, to avoid index tests."""
     if not isinstance(elements, int):
-        return THREADS
-    if elements <= THREADS:
+        return most
+    if elements <= most:
         return elements
-    divisors = (n for n in range(THREADS, FEWEST_THREADS - 1, -1) if elements % n == 0)
-    return next(divisors, THREADS)
+    divisors = (n for n in range(most, FEWEST_THREADS - 1, -1) if elements % n == 0)
+    return next(divisors, most)
 
 
-def _bind(s: Schedule, tensor: Tensor) -> IterVar:
-    """Give each element a thread; return the axis of the threads of a block."""
+def _bind(s: Schedule, tensor: Tensor, most: int) -> IterVar:
+    """Give each element a thread; return the axis of the threads of a block, at most so many."""
     axes = list(s[tensor].op.axis)
     if not axes:  # a single element: a loop of one iteration
         inner = s[tensor].fuse()
     else:
-        threads = _threads_for(product(tensor.shape))
+        threads = _threads_for(product(tensor.shape), most)
         outer, inner = s[tensor].split(s[tensor].fuse(*axes), factor=threads)
         s[tensor].bind(outer, te.thread_axis("blockIdx.x"))
     s[tensor].bind(inner, te.thread_axis("threadIdx.x"))
@@ -68,11 +68,14 @@ class _Storages:
         Whether an argument has its channels last.
     device : module
         The result of :func:`.storages.device_of`.
+    threads : int
+        The most threads per block.
     """
 
     scopes: Mapping[te.Operation, str]
     has_channels_last: bool
     device: ModuleType
+    threads: int
 
     def is_texture(self, tensor: Tensor) -> bool:
         """Whether an input or an output is a texture."""
@@ -87,7 +90,7 @@ class _Storages:
         is_last = self.has_channels_last and len(tensor.shape) > 2 and is_pixel
         if is_last or is_channels_last(self.scopes.get(tensor.op, "global")):
             return self.device.bind_channels, self.device.order_channels
-        return _bind, lambda s, tensor: None
+        return partial(_bind, most=self.threads), lambda s, tensor: None
 
 
 def _schedule_kernel(s: Schedule, tensor: Tensor, storages: _Storages) -> IterVar:
@@ -164,7 +167,7 @@ def schedule_default(
     scope_of = {each.op: scope for each, scope in zip((*inputs, *outputs), scopes, strict=False)}
     # Kernels have channels last if an argument has channels last.
     last = any(map(is_channels_last, scopes))
-    storages = _Storages(scope_of, last, device_of(target))
+    storages = _Storages(scope_of, last, device_of(target), min(THREADS, target.max_threads))
     texels = {each.op for each in outputs if storages.is_texture(each)}
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)

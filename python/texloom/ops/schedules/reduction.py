@@ -288,13 +288,13 @@ def _share_among_threads(
     `order` are all reduced axes in the order of the terms, by default the order of the stage.
     """
     thread = bind_terms(stage, target, order)
-    return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent))
+    return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent), target)
 
 
 def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue) -> IterVar:
     """Compute each result with several threads; the first thread computes `root` from it."""
     thread = bind_terms(s[tensor], target)
-    row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent))
+    row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent), target)
     s[tensor].compute_at(s[root], row)
     s[root].set_store_predicate(thread.var.equal(0))
     return row
@@ -310,9 +310,12 @@ def bind_terms(stage: Stage, target: TargetValue, order: Sequence[IterVar] = ())
     return thread
 
 
-def bind_rows(stage: Stage, results: Sequence[IterVar], threads: int) -> IterVar:
+def bind_rows(
+    stage: Stage, results: Sequence[IterVar], threads: int, target: TargetValue
+) -> IterVar:
     """Give each result to a row of `threads` threads of a block; return the axis of rows."""
-    block, row = stage.split(stage.fuse(*results), max(1, 128 // threads))
+    most = min(128, target.max_threads)
+    block, row = stage.split(stage.fuse(*results), max(1, most // threads))
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(row, te.thread_axis("threadIdx.y"))
     return row

@@ -101,7 +101,7 @@ class Rows:
                 add_in_lanes(s, each, s[self.output], thread, target)
             return thread
         (threads,) = {int(bind_terms(s[r], target).dom.extent) for r in self.reductions}
-        row = bind_rows(stage, rows, threads)
+        row = bind_rows(stage, rows, threads, target)
         for each in self.reductions:
             s[each].compute_at(stage, row)
         _, thread = stage.split(fused(stage, columns), threads)
