@@ -33,14 +33,14 @@ TEST(Views, HaveTheElementsInRowMajorOrder) {
 // A computation that drops elements is a slice, not a view.
 std::optional<std::vector<std::size_t>> permuted(const std::string& shape,
                                                  const std::string& compute) {
-  return permuted_axes(
-      *computation_of("computation 0 (in0) -> (out)\nplaceholder in0: float32" + shape +
-                      "\ncompute out" + compute + "\n"));
+  return permuted_axes(*computation_of("computation 0 (in0) -> (out)\nplaceholder in0: float32" +
+                                       shape + "\ncompute out" + compute + "\n"));
 }
 
 TEST(Permutations, HaveEachAxisOnce) {
   using Axes = std::vector<std::size_t>;
-  EXPECT_EQ(permuted("[2, 3, 4]", "(i < 4, j < 2, k < 3): float32 = in0[j, k, i]"), (Axes{2, 0, 1}));
+  EXPECT_EQ(permuted("[2, 3, 4]", "(i < 4, j < 2, k < 3): float32 = in0[j, k, i]"),
+            (Axes{2, 0, 1}));
   EXPECT_EQ(permuted("[2, 3]", "(i < 2, j < 3): float32 = in0[i, j]"), (Axes{0, 1}));
   // A slice, a diagonal, a view and a sum are none.
   EXPECT_EQ(permuted("[2, 4]", "(i < 3, j < 2): float32 = in0[j, i]"), std::nullopt);
