@@ -27,17 +27,17 @@ std::optional<ir::Shape> numbers_of(const ir::Exprs& extents) {
   return shape;
 }
 
-ir::Tensor placeholder(std::string name, ir::Type type, const ir::Shape& shape,
+ir::Tensor placeholder(std::string name, ir::Type type, ir::Exprs extents,
                        const SourceLocation& location) {
   return schedule::output_of(
-      schedule::make_placeholder(std::move(name), type, extents_of(shape), location));
+      schedule::make_placeholder(std::move(name), type, std::move(extents), location));
 }
 
-std::vector<ir::IterVar> axes_over(const ir::Shape& shape) {
+std::vector<ir::IterVar> axes_over(const ir::Exprs& extents) {
   std::vector<ir::IterVar> axes;
-  for (std::size_t i = 0; i < shape.size(); ++i)
+  for (std::size_t i = 0; i < extents.size(); ++i)
     axes.push_back(ir::make_iter_var(ir::make_var(fmt::format("i{}", i)), ir::make_int(0),
-                                     ir::make_int(shape[i]), ir::IterKind::Data));
+                                     extents[i], ir::IterKind::Data));
   return axes;
 }
 

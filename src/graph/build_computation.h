@@ -1,4 +1,4 @@
-// Parts of computations over tensors of known shapes.
+// Parts of the computations that passes and copies build.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ namespace texloom::graph {
 ir::Exprs extents_of(const ir::Shape& shape);
 std::optional<ir::Shape> numbers_of(const ir::Exprs& extents);
 
-ir::Tensor placeholder(std::string name, ir::Type type, const ir::Shape& shape,
+ir::Tensor placeholder(std::string name, ir::Type type, ir::Exprs extents,
                        const SourceLocation& location = {});
 
 // Data axes of these extents, from 0 on, with the variables i0, i1, ...
-std::vector<ir::IterVar> axes_over(const ir::Shape& shape);
+std::vector<ir::IterVar> axes_over(const ir::Exprs& extents);
 
 // The computation whose element at the axes is the element of the placeholder at the indices.
 SharedComputation moved_elements(const ir::Tensor& placeholder, ir::Exprs indices,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compile/te_program.h"
+#include "graph/build_computation.h"
 #include "ir/arith/simplify.h"
 #include "ir/layout/layout_pattern.h"
 #include "schedule/operation/operation.h"
@@ -46,18 +47,6 @@ class Symbols {
 
   std::vector<std::pair<Size, Expr>> all_;
 };
-
-ir::Tensor placeholder(std::string name, Type type, Exprs extents) {
-  return output_of(make_placeholder(std::move(name), type, std::move(extents), {}));
-}
-
-std::vector<IterVar> axes_of(const Exprs& extents) {
-  std::vector<IterVar> axes;
-  for (std::size_t i = 0; i < extents.size(); ++i)
-    axes.push_back(
-        make_iter_var(make_var("i" + std::to_string(i)), make_int(0), extents[i], IterKind::Data));
-  return axes;
-}
 
 // The axes of a buffer in the order of their strides, the contiguous one last; nullopt if the
 // layout cuts an axis.
@@ -218,7 +207,7 @@ lower::Lowering conversion(const Stored& from, const Stored& to, const Shape& sh
                            const Target& target) {
   const Exprs extents = Symbols().extents_of(shape);
   const ir::Tensor source = placeholder("source", type, extents);
-  const std::vector<IterVar> axes = axes_of(extents);
+  const std::vector<IterVar> axes = axes_over(extents);
   Exprs index;
   for (const IterVar& axis : axes) index.push_back(axis->var);
   const ir::Tensor result =
@@ -240,7 +229,7 @@ lower::Lowering concatenation(const std::vector<StoredPart>& parts, const Stored
   }
   Exprs joined = symbols.extents_of(parts.front().shape);
   joined[axis] = begins.back();
-  const std::vector<IterVar> axes = axes_of(joined);
+  const std::vector<IterVar> axes = axes_over(joined);
   Exprs index;
   for (const IterVar& each : axes) index.push_back(each->var);
   // Nests Selects from the last part to the first: a part is read where the index is below its end.

@@ -40,6 +40,19 @@ void Graph::mark_output(TensorId tensor) {
   outputs.push_back(tensor);
 }
 
+Producers producers_of(const Graph& graph) {
+  Producers producers;
+  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (const TensorId id : graph.nodes[n].outputs) producers.emplace(id, n);
+  }
+  return producers;
+}
+
+bool is_plain(const Node& node) {
+  return node.computation && node.outputs.size() == 1 && node.members.empty() &&
+         node.alternatives.empty();
+}
+
 std::vector<TensorId> tensors_of(const Node& node) {
   std::vector<TensorId> tensors = node.inputs;
   tensors.insert(tensors.end(), node.outputs.begin(), node.outputs.end());

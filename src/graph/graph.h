@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -118,6 +119,14 @@ struct Graph {
   // may be listed several times.
   void mark_output(TensorId tensor);
 };
+
+// By tensor: the number of the node that computes it.
+using Producers = std::map<TensorId, std::size_t>;
+Producers producers_of(const Graph& graph);
+
+// Whether the node is an operator of one output that is neither fused nor scheduled, and has a
+// computation.
+bool is_plain(const Node& node);
 
 // The node's inputs, then its outputs: the order of the arguments of its alternatives.
 std::vector<TensorId> tensors_of(const Node& node);

@@ -17,7 +17,7 @@ bool is_in_concatenation(const Graph& graph, TensorId tensor) {
   });
 }
 
-// Whether a node is a convolution of an image with constant weights, or of such a result.
+// Whether a node is a contraction with constant weights of this rank.
 bool is_convolution(const Graph& graph, const Node& node, std::size_t rank) {
   return node.pattern == Pattern::Contraction && std::ranges::any_of(node.inputs, [&](TensorId id) {
            const Tensor& tensor = graph.tensors[id];
@@ -43,8 +43,10 @@ bool moves_channels_of_convolution(const Graph& graph, const Node& node) {
   if (!is_last && !moves_channels_last(inverse(*order))) return false;
   const TensorId image = is_last ? node.inputs.front() : node.outputs.front();
   return std::ranges::any_of(graph.nodes, [&](const Node& other) {
-    const std::vector<TensorId> tensors = tensors_of(other);
-    return std::ranges::find(tensors, image) != tensors.end() &&
+    const auto has_image = [&](const std::vector<TensorId>& tensors) {
+      return std::ranges::find(tensors, image) != tensors.end();
+    };
+    return (has_image(other.inputs) || has_image(other.outputs)) &&
            is_convolution(graph, other, order->size());
   });
 }

@@ -1,6 +1,11 @@
-"""Attention in float64, and how much a kernel may differ from it."""
+"""Graphs of attention alone, attention in float64, and how much a kernel may differ from it."""
+
+from functools import partial
 
 import numpy as np
+
+from texloom.graph import Graph
+from texloom.ops.attention import attention
 
 UNIT = {"float16": 2.0**-11, "float32": 2.0**-24, "float64": 2.0**-53}
 
@@ -20,3 +25,13 @@ def exact(query, key, value, mask=0.0, scale=1.0):
     # Errors: 3 units in the last place of exponentials, one rescaling per 64 keys, and two sums.
     relative = of_scores + (2 * key.shape[-1] + 4 * (key.shape[-1] // 64 + 4)) * wide
     return weights @ v, 2 * relative * (weights @ np.abs(v)) + 2 * unit * np.abs(weights @ v)
+
+
+def run(query, key, value, mask=None, target=None, **options):
+    """Return what a graph of one operator computes, with these options of :func:`attention`."""
+    graph = Graph("attention")
+    given = {"q": query, "k": key, "v": value} | ({} if mask is None else {"m": mask})
+    tensors = [graph.input(n, each.shape, each.dtype.name) for n, each in given.items()]
+    (made,) = graph.op("made", "attention", partial(attention, **options), tensors)
+    graph.output(made, "y")
+    return (graph.compile() if target is None else graph.compile(target)).run(given)["y"]

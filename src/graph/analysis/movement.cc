@@ -176,6 +176,17 @@ bool is_view(const Computation& computation) {
                                 raveled(indices_of(*op), op->shape), ranges_of(*op));
 }
 
+bool reads_own_indices(const schedule::Operation& op, const ir::TensorRead& read) {
+  const std::size_t rank = read.indices.size();
+  if (rank > op.axes.size()) return false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    const bool is_own = read.indices[i].same_as(op.axes[op.axes.size() - rank + i]->var);
+    const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(read.tensor->shape[i], 1);
+    if (!is_own && !is_one) return false;
+  }
+  return true;
+}
+
 std::optional<std::vector<std::size_t>> permuted_axes(const Computation& computation) {
   if (computation.inputs.size() != 1 || computation.outputs.size() != 1) return std::nullopt;
   const schedule::Op op = schedule::operation_of(computation.outputs.front());

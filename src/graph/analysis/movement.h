@@ -24,6 +24,10 @@ bool is_view(const Computation& computation);
 // if extents are not numbers: a tensor of unknown size cannot get a fixed place in memory.
 std::optional<std::size_t> joined_axis(const Computation& computation);
 
+// Whether an expression over the axes of `op` reads a tensor at these axes, of which the first may
+// be missing; axes of extent 1 are broadcast.
+bool reads_own_indices(const schedule::Operation& op, const ir::TensorRead& read);
+
 // For a computation that only permutes the axes of its only input: the axis of the input that each
 // axis of the output is.
 std::optional<std::vector<std::size_t>> permuted_axes(const Computation& computation);

@@ -1,14 +1,11 @@
 #include "graph/passes/fold_scales.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +13,7 @@
 #include "graph/passes/remove_dead_nodes.h"
 #include "graph/passes/scales/affine.h"
 #include "graph/passes/scales/weighted_sums.h"
+#include "graph/passes/unique_names.h"
 #include "graph/passes/unused_tensors.h"
 #include "ir/arith/simplify.h"
 #include "ir/interpret/value.h"
@@ -94,9 +92,9 @@ std::optional<std::size_t> axis_of_moved_channels(const Node& node, std::size_t 
 
 class Folding {
  public:
-  explicit Folding(Graph& graph) : graph_(graph), producers_(producers_of(graph)) {
+  explicit Folding(Graph& graph)
+      : graph_(graph), producers_(producers_of(graph)), names_(graph.tensors) {
     count_readers();
-    for (const Tensor& tensor : graph.tensors) names_.insert(tensor.name);
   }
 
   void run() {
@@ -223,8 +221,8 @@ class Folding {
       TensorId& id = sums.inputs[*source.weights.bias];
       id = add(replaced_name(id), old.type, graph_.tensors[id].shape, bias, sums);
     } else if (bias) {
-      sums.inputs.push_back(
-          add(unused(old.name + ".bias"), old.type, {Size(source.weights.channels)}, bias, sums));
+      sums.inputs.push_back(add(names_.unused(old.name + ".bias"), old.type,
+                                {Size(source.weights.channels)}, bias, sums));
       sums.computation = with_bias(*sums.computation, source.weights);
     }
     Node& last = graph_.nodes[source.last];
@@ -240,14 +238,7 @@ class Folding {
   // constant, which is then removed.
   std::string replaced_name(TensorId id) {
     const std::string& name = graph_.tensors[id].name;
-    return readers_[id] == 1 ? name : unused(name + ".scaled");
-  }
-
-  std::string unused(const std::string& stem) {
-    std::string name = stem;
-    for (int number = 2; !names_.insert(name).second; ++number)
-      name = fmt::format("{}_{}", stem, number);
-    return name;
+    return readers_[id] == 1 ? name : names_.unused(name + ".scaled");
   }
 
   TensorId add(std::string name, ir::Type type, Shape shape, ConstantBytes value,
@@ -275,7 +266,7 @@ class Folding {
   Producers producers_;
   std::vector<std::size_t> readers_;  // by tensor
   std::vector<TensorId> before_;      // for each new constant, the tensor that is computed from it
-  std::set<std::string> names_;
+  UniqueNames names_;
 };
 
 }  // namespace

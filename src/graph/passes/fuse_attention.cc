@@ -12,7 +12,6 @@
 #include "graph/analysis/movement.h"
 #include "graph/build_computation.h"
 #include "graph/passes/remove_dead_nodes.h"
-#include "graph/passes/scales/affine.h"
 #include "ir/interpret/value.h"
 #include "ir/program.h"
 #include "schedule/operation/operation.h"
@@ -20,19 +19,6 @@
 
 namespace texloom::graph {
 namespace {
-
-// Whether an expression over the axes of `op` reads a placeholder at these axes; axes of extent 1
-// are broadcast.
-bool is_at_own_indices(const schedule::Operation& op, const ir::TensorRead& read) {
-  const std::size_t rank = read.indices.size();
-  if (rank > op.axes.size() || !schedule::operation_of(read.tensor)->is_placeholder()) return false;
-  for (std::size_t i = 0; i < rank; ++i) {
-    const bool is_own = read.indices[i].same_as(op.axes[op.axes.size() - rank + i]->var);
-    const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(read.tensor->shape[i], 1);
-    if (!is_own && !is_one) return false;
-  }
-  return true;
-}
 
 // The last stage of an operator of one output, if it is an expression without sums; else null.
 const schedule::Operation* last_stage(const Node& node) {
@@ -46,7 +32,8 @@ bool is_cast(const Node& node) {
   const schedule::Operation* op = last_stage(node);
   const auto* cast = op == nullptr ? nullptr : ir::as<ir::Cast>(op->body);
   const auto* read = cast == nullptr ? nullptr : ir::as<ir::TensorRead>(cast->value);
-  return read != nullptr && is_at_own_indices(*op, *read);
+  return read != nullptr && schedule::operation_of(read->tensor)->is_placeholder() &&
+         reads_own_indices(*op, *read);
 }
 
 // The operation that combines the node's first input with its second one, element by element;
@@ -58,7 +45,7 @@ std::optional<ir::BinaryOp> combination(const Node& node) {
   const auto reads_input = [&](const ir::Expr& e, std::size_t number) {
     const auto* read = ir::as<ir::TensorRead>(e);
     return read != nullptr && read->tensor->same_tensor(*node.computation->inputs[number]) &&
-           is_at_own_indices(*op, *read);
+           reads_own_indices(*op, *read);
   };
   if (!reads_input(both->a, 0) || !reads_input(both->b, 1)) return std::nullopt;
   return both->op;
@@ -191,7 +178,7 @@ class AttentionFusion {
       if (place == sources.end()) {
         const Tensor& source = tensor(operand.source);
         parts.inputs.push_back(placeholder(fmt::format("in{}", sources.size()), source.type,
-                                           *numbers_of(source.shape), node.location));
+                                           extents_of(*numbers_of(source.shape)), node.location));
         place = sources.insert(sources.end(), operand.source);
       }
       parts.operands.push_back(
@@ -199,9 +186,8 @@ class AttentionFusion {
     }
     Node* mover = kernels_.moves_operands ? only_reader(node.outputs.front()) : nullptr;
     if (mover != nullptr) {
-      const bool is_plain = mover->computation && mover->members.empty() &&
-                            mover->alternatives.empty() && mover->pattern == Pattern::Injective;
-      const auto order = is_plain ? permuted_axes(*mover->computation) : std::nullopt;
+      const bool may_permute = is_plain(*mover) && mover->pattern == Pattern::Injective;
+      const auto order = may_permute ? permuted_axes(*mover->computation) : std::nullopt;
       if (order) parts.order = *order;
       if (!order) mover = nullptr;
     }

@@ -14,6 +14,7 @@
 
 #include "graph/build_computation.h"
 #include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/unique_names.h"
 #include "ir/program.h"
 #include "ir/visit.h"
 #include "schedule/operation/operation.h"
@@ -40,8 +41,8 @@ class Widening {
       const bool is_wide = i > 0 || !keeps_first;
       if (is_wide && shape.empty()) return nullptr;
       if (is_wide) shape.back() = ir::make_int(columns_);
-      made_.inputs.push_back(schedule::output_of(
-          schedule::make_placeholder(input->name, input->type, std::move(shape), input->location)));
+      made_.inputs.push_back(
+          placeholder(input->name, input->type, std::move(shape), input->location));
       known_.emplace(input->producer.get(), Known{made_.inputs.back(), is_wide});
     }
     const auto output = widened(computation_.outputs.front());
@@ -94,9 +95,12 @@ class Widening {
 
 class ProductJoining {
  public:
-  explicit ProductJoining(Graph& graph) : graph_(graph), readers_(graph.tensors.size()) {
+  explicit ProductJoining(Graph& graph)
+      : graph_(graph),
+        node_names_(graph.nodes),
+        tensor_names_(graph.tensors),
+        readers_(graph.tensors.size()) {
     for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-      names_.insert(graph.nodes[n].name);
       for (const TensorId id : graph.nodes[n].inputs) readers_[id].insert(n);
     }
   }
@@ -137,11 +141,6 @@ class ProductJoining {
            graph_.tensors[node.inputs[1]].shape.size() == 2;
   }
 
-  static bool is_plain(const Node& node) {
-    return node.computation && node.outputs.size() == 1 && node.members.empty() &&
-           node.alternatives.empty();
-  }
-
   bool is_columns(TensorId id) const {
     const Tensor& tensor = graph_.tensors[id];
     return tensor.role == TensorRole::Constant && tensor.value && !tensor.shape.empty() &&
@@ -178,12 +177,12 @@ class ProductJoining {
     std::vector<Node>& added = before_[products.front()];
     std::vector<std::size_t> last = products;
     added.push_back(joined(products, graph_.nodes[products.front()].inputs.front()));
+    replaced_.insert(last.begin(), last.end());
     for (auto next = next_level(last); next && are_alike(*next); next = next_level(last)) {
       added.push_back(joined(*next, added.back().outputs.front()));
+      last = *std::move(next);
       replaced_.insert(last.begin(), last.end());
-      last = *next;
     }
-    replaced_.insert(last.begin(), last.end());
     std::int64_t begin = 0;
     const TensorId whole = added.back().outputs.front();
     for (const std::size_t n : last) {
@@ -246,10 +245,10 @@ class ProductJoining {
     ir::Shape shape = shape_of(own);
     shape.back() = total;
     Node node = like;
-    node.name = unique_name(like.name + ".joined");
+    node.name = node_names_.unused(like.name + ".joined");
     node.computation = widened(like, total);
     node.inputs = {first, joined_constant(constants)};
-    node.outputs = {graph_.add_edge(unique_tensor(graph_.tensors[own].name + ".joined"),
+    node.outputs = {graph_.add_edge(tensor_names_.unused(graph_.tensors[own].name + ".joined"),
                                     graph_.tensors[own].type, Shape(shape.begin(), shape.end()))};
     return node;
   }
@@ -269,20 +268,21 @@ class ProductJoining {
       }
     }
     shape.back() = static_cast<std::int64_t>(bytes->size() / item) / rows;
-    return graph_.add_constant(unique_tensor(like.name + ".joined"), like.type,
+    return graph_.add_constant(tensor_names_.unused(like.name + ".joined"), like.type,
                                Shape(shape.begin(), shape.end()), std::move(bytes));
   }
 
   // The node that reads the result of `original` from the columns of `whole` from `begin` on.
   Node columns(const Node& original, TensorId whole, std::int64_t begin) {
     const Tensor& result = graph_.tensors[original.outputs.front()];
-    const std::vector<ir::IterVar> axes = axes_over(shape_of(original.outputs.front()));
+    const std::vector<ir::IterVar> axes = axes_over(extents_of(shape_of(original.outputs.front())));
     Exprs indices;
     for (const ir::IterVar& axis : axes) indices.push_back(axis->var);
     indices.back() = indices.back() + ir::make_int(begin);
-    const ir::Tensor input = placeholder("in0", result.type, shape_of(whole), original.location);
+    const ir::Tensor input =
+        placeholder("in0", result.type, extents_of(shape_of(whole)), original.location);
     Node node;
-    node.name = unique_name(original.name + ".columns");
+    node.name = node_names_.unused(original.name + ".columns");
     node.op = "slice";
     node.location = original.location;
     node.inputs = {whole};
@@ -292,18 +292,8 @@ class ProductJoining {
     return node;
   }
 
-  std::string unique_name(std::string name) {
-    while (!names_.insert(name).second) name += "_";
-    return name;
-  }
-  std::string unique_tensor(std::string name) const {
-    const auto is_taken = [&](const Tensor& tensor) { return tensor.name == name; };
-    while (std::ranges::any_of(graph_.tensors, is_taken)) name += "_";
-    return name;
-  }
-
   Graph& graph_;
-  std::set<std::string> names_;                      // of nodes
+  UniqueNames node_names_, tensor_names_;
   std::vector<std::set<std::size_t>> readers_;       // by tensor of the original graph
   std::map<std::size_t, std::vector<Node>> before_;  // new nodes, by the first product of a group
   std::set<std::size_t> replaced_;                   // nodes whose results new nodes compute

@@ -10,7 +10,6 @@
 
 #include "graph/compose.h"
 #include "graph/passes/fuse.h"
-#include "graph/passes/scales/affine.h"
 
 namespace texloom::graph {
 namespace {

@@ -12,6 +12,7 @@
 #include "graph/build_computation.h"
 #include "graph/passes/moves/move.h"
 #include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/unique_names.h"
 #include "support/check.h"
 
 namespace texloom::graph {
@@ -20,9 +21,12 @@ namespace {
 class Sinking {
  public:
   Sinking(Graph& graph, const KernelLibrary& kernels)
-      : graph_(graph), kernels_(kernels), readers_(graph.tensors.size()) {
+      : graph_(graph),
+        kernels_(kernels),
+        node_names_(graph.nodes),
+        tensor_names_(graph.tensors),
+        readers_(graph.tensors.size()) {
     for (const Node& node : graph.nodes) {
-      names_.insert(node.name);
       for (const TensorId id : node.inputs) ++readers_[id];
     }
   }
@@ -97,7 +101,7 @@ class Sinking {
   // Lets a product of matrices that share their right factor multiply all rows at once. Returns the
   // view of its result.
   std::optional<Node> join_rows(Node& node) {
-    if (!kernels_.product_of_rows || node.pattern != Pattern::Contraction || !is_single(node))
+    if (!kernels_.product_of_rows || node.pattern != Pattern::Contraction || !is_plain(node))
       return std::nullopt;
     const TensorId left = node.inputs.front(), written = node.outputs.front();
     const auto is_viewable = [&](TensorId id) {
@@ -126,18 +130,13 @@ class Sinking {
     return after;
   }
 
-  static bool is_single(const Node& node) {
-    return node.computation && node.outputs.size() == 1 && node.alternatives.empty() &&
-           node.members.empty();
-  }
-
   // Computes the node before a move of one of its inputs. Returns the move, which now follows;
   // nullopt if there is no such input, and then nothing changes.
   std::optional<Node> sink(Node& node) {
     if (auto moved = sink_normalization(node)) return moved;
     const bool is_elementwise =
         node.pattern == Pattern::Elementwise || node.pattern == Pattern::Broadcast;
-    if (!is_elementwise || !is_single(node)) return std::nullopt;
+    if (!is_elementwise || !is_plain(node)) return std::nullopt;
     // Only without other readers can the node be an epilogue of what computes the elements.
     for (const bool is_alone : {true, false}) {
       for (const TensorId id : std::vector(node.inputs)) {
@@ -171,7 +170,7 @@ class Sinking {
   // Computes a normalization of rows before the view that makes rows of an image's channels.
   std::optional<Node> sink_normalization(Node& node) {
     const bool reduces = node.pattern == Pattern::Reduction || node.pattern == Pattern::Contraction;
-    if (!kernels_.normalization_before || !reduces || !is_single(node)) return std::nullopt;
+    if (!kernels_.normalization_before || !reduces || !is_plain(node)) return std::nullopt;
     const TensorId viewed = node.inputs.front();
     if (!has_use(node, viewed)) return std::nullopt;
     const Node* mover = producer(viewed);
@@ -190,7 +189,7 @@ class Sinking {
     const Node* mover = producer(viewed);
     const TensorId source = mover->inputs.front();
     Node after = *mover;
-    after.name = unique_name(node.name + "." + mover->op);
+    after.name = node_names_.unused(node.name + "." + mover->op);
     const Tensor written = graph_.tensors[node.outputs.front()];
     const TensorId before = new_tensor(written.name, written.type, move.before);
     if (written.type != graph_.tensors[viewed].type)
@@ -266,22 +265,15 @@ class Sinking {
   }
 
   TensorId new_tensor(const std::string& like, ir::Type type, const ir::Shape& shape) {
-    std::string name = like + ".before";
-    const auto is_taken = [&](const Tensor& tensor) { return tensor.name == name; };
-    while (std::ranges::any_of(graph_.tensors, is_taken)) name += ".before";
     readers_.push_back(0);
-    return graph_.add_edge(std::move(name), type, Shape(shape.begin(), shape.end()));
-  }
-
-  std::string unique_name(std::string name) {
-    while (!names_.insert(name).second) name += "_";
-    return name;
+    return graph_.add_edge(tensor_names_.unused(like + ".before"), type,
+                           Shape(shape.begin(), shape.end()));
   }
 
   // A node that moves elements from one tensor to another, for `node`.
   Node move_to(TensorId from, TensorId to, const Node& node) {
     Node mover;
-    mover.name = unique_name(graph_.tensors[to].name);
+    mover.name = node_names_.unused(graph_.tensors[to].name);
     mover.location = node.location;
     mover.inputs = {from};
     mover.outputs = {to};
@@ -330,7 +322,7 @@ class Sinking {
 
   Graph& graph_;
   const KernelLibrary& kernels_;
-  std::set<std::string> names_;                     // of nodes
+  UniqueNames node_names_, tensor_names_;
   std::vector<int> readers_;                        // by tensor: how often nodes read it
   std::map<TensorId, std::size_t> producers_ = {};  // by tensor: the number of a node that is added
   std::map<TensorId, TensorId> equal_ = {};         // by the output of a move that is left out

@@ -1,12 +1,10 @@
 """Attention in one kernel, and the forms of attention that are found in models."""
 
-from functools import partial
-
 import numpy as np
 import onnx
 import onnx.reference
 import pytest
-from attention_peer import exact
+from attention_peer import exact, run
 from node_peers import model_of, named
 from single_node import floats
 
@@ -14,20 +12,11 @@ from texloom import te
 from texloom.errors import TVMError
 from texloom.graph import Graph
 from texloom.onnx.model import Model
-from texloom.ops.attention import Tile, attention
+from texloom.ops.attention import Tile
 from texloom.ops.normalization import softmax
 from texloom.ops.products import matmul
 from texloom.ops.schedules.processor.attention import attention_tile
 from texloom.ops.schedules.processor.registers import Registers
-
-
-def run(query, key, value, mask=None, scale=1.0, tile=None):
-    graph = Graph("attention")
-    given = {"q": query, "k": key, "v": value} | ({} if mask is None else {"m": mask})
-    tensors = [graph.input(n, each.shape, each.dtype.name) for n, each in given.items()]
-    (made,) = graph.op("made", "attention", partial(attention, scale=scale, tile=tile), tensors)
-    graph.output(made, "y")
-    return graph.compile().run(given)["y"]
 
 
 @pytest.mark.parametrize(
@@ -44,7 +33,7 @@ def test_kernel(batch, rows, depth, keys, width, dtype):
     q = floats(*batch, rows, depth, dtype=dtype)
     k, v = (floats(*batch, *s, dtype=dtype, seed=1) for s in ((depth, keys), (keys, width)))
     mask = floats(rows, keys, dtype=dtype, seed=2)
-    got = run(q, k, v, mask, 0.25)
+    got = run(q, k, v, mask, scale=0.25)
     expected, bound = exact(q, k, v, mask.astype("float64"), 0.25)
     assert got.dtype == dtype and got.shape == expected.shape
     assert (np.abs(got - expected) <= bound).all()

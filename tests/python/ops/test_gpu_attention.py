@@ -1,32 +1,23 @@
 """Attention in blocks of many threads: the kernel, and what models do around it."""
 
-from functools import partial
-
 import numpy as np
 import onnx
 import pytest
 from attention_peer import exact
+from attention_peer import run as run_graph
 from single_node import floats
 
-from texloom.graph import Graph
 from texloom.onnx.model import Model
-from texloom.ops.attention import BlockTile, Sizes, attention
+from texloom.ops.attention import BlockTile, Sizes
 from texloom.ops.schedules.gpu.attention import block_tile
 from texloom.target import Target
 
 TARGET = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
+SMALL = BlockTile(2, 2)
 
 
-def run(query, key, value, mask=None, scale=1.0, tile=None, **options):
-    graph = Graph("attention")
-    given = {"q": query, "k": key, "v": value} | ({} if mask is None else {"m": mask})
-    tensors = [graph.input(n, each.shape, each.dtype.name) for n, each in given.items()]
-    own = tile or BlockTile(2, 2)
-    (made,) = graph.op(
-        "made", "attention", partial(attention, scale=scale, tile=own, **options), tensors
-    )
-    graph.output(made, "y")
-    return graph.compile(TARGET).run(given)["y"]
+def run(query, key, value, mask=None, tile=SMALL, **options):
+    return run_graph(query, key, value, mask, TARGET, tile=tile, **options)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +35,7 @@ def test_kernel(batch, rows, depth, keys, width, dtype, tile):
     q = floats(*batch, rows, depth, dtype=dtype)
     k, v = (floats(*batch, *s, dtype=dtype, seed=1) for s in ((depth, keys), (keys, width)))
     mask = floats(rows, keys, dtype=dtype, seed=2)
-    got = run(q, k, v, mask, 0.25, tile)
+    got = run(q, k, v, mask, tile, scale=0.25)
     expected, bound = exact(q, k, v, mask.astype("float64"), 0.25)
     assert got.dtype == dtype and got.shape == expected.shape
     assert (np.abs(got - expected) <= bound).all()

@@ -28,7 +28,8 @@ class MovedComputation {
       const auto shape = numbers_of(input->shape);
       const auto before = shape ? move_.shape_before(*shape) : std::nullopt;
       if (!before) return nullptr;
-      made_.inputs.push_back(placeholder(input->name, input->type, *before, input->location));
+      made_.inputs.push_back(
+          placeholder(input->name, input->type, extents_of(*before), input->location));
       known_.emplace(input->producer.get(), made_.inputs.back());
     }
     const auto output = moved(computation_.outputs.front());
@@ -46,7 +47,7 @@ class MovedComputation {
     const auto shape = numbers_of(op->shape);
     const auto before = shape ? move_.shape_before(*shape) : std::nullopt;
     if (!before) return std::nullopt;
-    const std::vector<ir::IterVar> axes = axes_over(*before);
+    const std::vector<ir::IterVar> axes = axes_over(extents_of(*before));
     bool can_move = true;
     const Expr body = ir::rewrite(op->body, [&](const ir::TensorRead& read, const Expr& self) {
       const auto element = can_move ? element_of(*op, read, axes) : std::nullopt;
@@ -64,13 +65,7 @@ class MovedComputation {
   // The element that `read`, an element at the indices of `op`, is at indices of the moved axes.
   std::optional<Expr> element_of(const schedule::Operation& op, const ir::TensorRead& read,
                                  const std::vector<ir::IterVar>& axes) {
-    const std::size_t rank = read.indices.size();
-    if (rank > op.axes.size()) return std::nullopt;
-    for (std::size_t i = 0; i < rank; ++i) {
-      const bool is_own = read.indices[i].same_as(op.axes[op.axes.size() - rank + i]->var);
-      const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(read.tensor->shape[i], 1);
-      if (!is_own && !is_one) return std::nullopt;
-    }
+    if (!reads_own_indices(op, read)) return std::nullopt;
     const auto source = moved(read.tensor);
     if (!source || (*source)->shape.size() > axes.size()) return std::nullopt;
     Exprs indices;
@@ -124,8 +119,7 @@ bool Move::operator==(const Move& other) const {
 }
 
 std::optional<Move> move_of(const Graph& graph, const Node& node) {
-  if (node.pattern != Pattern::Injective || !node.computation || !node.alternatives.empty() ||
-      node.inputs.size() != 1 || node.outputs.size() != 1)
+  if (node.pattern != Pattern::Injective || !is_plain(node) || node.inputs.size() != 1)
     return std::nullopt;
   const auto before = numbers_of(graph.tensors[node.inputs.front()].shape);
   const auto after = numbers_of(graph.tensors[node.outputs.front()].shape);
@@ -177,7 +171,7 @@ std::optional<ir::Shape> Move::shape_before(const ir::Shape& shape) const {
 }
 
 SharedComputation reshaped(const ir::Shape& from, const ir::Shape& to, ir::Type type) {
-  const std::vector<ir::IterVar> axes = axes_over(to);
+  const std::vector<ir::IterVar> axes = axes_over(extents_of(to));
   Exprs indices(from.size());
   for (const Run& run : runs_of(from, to)) {
     Expr place = ir::make_int(0);
@@ -190,17 +184,18 @@ SharedComputation reshaped(const ir::Shape& from, const ir::Shape& to, ir::Type 
       place = ir::floordiv(place, extent);
     }
   }
-  return moved_elements(placeholder("in0", type, from), std::move(indices), axes, "reshaped",
-                        kViewTag);
+  return moved_elements(placeholder("in0", type, extents_of(from)), std::move(indices), axes,
+                        "reshaped", kViewTag);
 }
 
 SharedComputation permuted_back(const Move& permutation, const ir::Shape& from, const ir::Shape& to,
                                 ir::Type type) {
-  const std::vector<ir::IterVar> axes = axes_over(to);
+  const std::vector<ir::IterVar> axes = axes_over(extents_of(to));
   Exprs indices(from.size());
   for (const Run& run : permutation.runs)
     indices[run.after.front()] = axes[run.before.front()]->var;
-  return moved_elements(placeholder("in0", type, from), std::move(indices), axes, "transposed");
+  return moved_elements(placeholder("in0", type, extents_of(from)), std::move(indices), axes,
+                        "transposed");
 }
 
 SharedComputation moved_before(const Move& move, const Computation& computation) {

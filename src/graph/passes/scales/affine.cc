@@ -179,14 +179,6 @@ class Evaluation {
 
 }  // namespace
 
-Producers producers_of(const Graph& graph) {
-  Producers producers;
-  for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
-    for (const TensorId id : graph.nodes[n].outputs) producers.emplace(id, n);
-  }
-  return producers;
-}
-
 std::optional<std::vector<Affine>> affine_along(const Graph& graph, const Producers& producers,
                                                 const Node& node, std::size_t input,
                                                 std::size_t axis) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -13,10 +12,6 @@ namespace texloom::graph {
 struct Affine {
   double factor = 1, shift = 0;
 };
-
-// By tensor: the number of the node that computes it.
-using Producers = std::map<TensorId, std::size_t>;
-Producers producers_of(const Graph& graph);
 
 // The affine functions by which an operator with one output computes the output from its input
 // number `input`: one function for each index along an axis of the output. The other inputs must be
