@@ -41,7 +41,8 @@ graph::KernelLibrary library_of(const py::object& kernels) {
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
     return computation_in(kernels.attr("attention")(
         PyComputation{parts.scores}, PyComputation{parts.weights}, PyComputation{parts.product},
-        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.factor, parts.order));
+        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.factor, parts.order,
+        parts.hides_nan));
   };
   return library;
 }

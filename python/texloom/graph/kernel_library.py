@@ -127,6 +127,7 @@ class KernelLibrary:
         scale: float,
         factor: float,
         axes: Sequence[int],
+        hides_nan: bool,
     ) -> _core._Computation | None:
         """Return attention as one kernel.
 
@@ -139,14 +140,16 @@ class KernelLibrary:
         inputs : sequence of Tensor
             Placeholders.
         operands : sequence of Tensor
-            The queries, the keys, the values, and the mask if there is one: placeholders, or stages
-            that move their elements.
+            The queries, the keys, the values, and masks: placeholders, or stages that move their
+            elements.
         scale : float
-            The factor of the scores, before the mask is added.
+            The factor of the scores, before masks are added.
         factor : float
             The factor of the queries.
         axes : sequence of int
             The axes of `product` that the axes of the result are; if empty, the same.
+        hides_nan : bool
+            Whether NaN in the softmax is replaced by 0.
         """
         is_masked = not _computes(softmax, weights)
         if is_masked and not _computes(masked_softmax, weights):
@@ -166,6 +169,7 @@ class KernelLibrary:
             heads=heads,
             is_merged=is_merged,
             is_masked=is_masked,
+            hides_nan=hides_nan,
             axes=list(axes) or None,
             tile=tile,
         )

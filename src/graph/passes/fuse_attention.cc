@@ -27,6 +27,19 @@ const schedule::Operation* last_stage(const Node& node) {
   return op->is_compute() && op->reduce_axes.empty() && op->types.size() == 1 ? op : nullptr;
 }
 
+// The number of the input that a stage reads by an expression that is one element, at the indices
+// of the stage; nullopt for other expressions.
+std::optional<std::size_t> input_read(const Node& node, const schedule::Operation& op,
+                                      const ir::Expr& e) {
+  const auto* read = ir::as<ir::TensorRead>(e);
+  if (read == nullptr || !reads_own_indices(op, *read)) return std::nullopt;
+  const auto& inputs = node.computation->inputs;
+  const auto place = std::ranges::find_if(
+      inputs, [&](const ir::Tensor& each) { return read->tensor->same_tensor(*each); });
+  if (place == inputs.end()) return std::nullopt;
+  return static_cast<std::size_t>(place - inputs.begin());
+}
+
 // Whether the node only converts the type of the elements of its input.
 bool is_cast(const Node& node) {
   const schedule::Operation* op = last_stage(node);
@@ -42,12 +55,8 @@ std::optional<ir::BinaryOp> combination(const Node& node) {
   const schedule::Operation* op = last_stage(node);
   const auto* both = op == nullptr ? nullptr : ir::as<ir::Binary>(op->body);
   if (both == nullptr || node.inputs.size() != 2) return std::nullopt;
-  const auto reads_input = [&](const ir::Expr& e, std::size_t number) {
-    const auto* read = ir::as<ir::TensorRead>(e);
-    return read != nullptr && read->tensor->same_tensor(*node.computation->inputs[number]) &&
-           reads_own_indices(*op, *read);
-  };
-  if (!reads_input(both->a, 0) || !reads_input(both->b, 1)) return std::nullopt;
+  if (input_read(node, *op, both->a) != 0 || input_read(node, *op, both->b) != 1)
+    return std::nullopt;
   return both->op;
 }
 
@@ -57,6 +66,14 @@ bool is_move(const Node& node) {
   const auto* read = op == nullptr ? nullptr : ir::as<ir::TensorRead>(op->body);
   return read != nullptr && node.inputs.size() == 1 && node.computation->symbols.empty() &&
          read->tensor->same_tensor(*node.computation->inputs.front());
+}
+
+// Whether the node tells which elements of its input are NaN.
+bool is_nan_test(const Node& node) {
+  const schedule::Operation* op = last_stage(node);
+  const auto* test = op == nullptr ? nullptr : ir::as<ir::Binary>(op->body);
+  return test != nullptr && test->op == ir::BinaryOp::Ne && input_read(node, *op, test->a) == 0 &&
+         input_read(node, *op, test->b) == 0;
 }
 
 struct Scaled {
@@ -132,23 +149,58 @@ class AttentionFusion {
     return *factor == 0 ? Scaled{1, id} : Scaled{1 / *factor, inner};
   }
 
+  // The tensor in which an operator replaces NaN by 0, as torch's exporter writes it:
+  // where(isnan(x), 0, x). nullopt for other operators.
+  std::optional<TensorId> with_nan(const Node* node) const {
+    const schedule::Operation* op = node == nullptr ? nullptr : last_stage(*node);
+    const auto* choice = op == nullptr ? nullptr : ir::as<ir::Select>(op->body);
+    if (choice == nullptr) return std::nullopt;
+    const auto test = input_read(*node, *op, choice->condition);
+    const auto zero = input_read(*node, *op, choice->if_true);
+    const auto own = input_read(*node, *op, choice->if_false);
+    if (!test || !zero || !own || number(node->inputs[*zero]) != 0) return std::nullopt;
+    const TensorId tested = node->inputs[*own];
+    const auto found = producers_.find(node->inputs[*test]);
+    if (found == producers_.end()) return std::nullopt;
+    const Node& tester = graph_.nodes[found->second];
+    const bool is_test = is_nan_test(tester) && tester.inputs.front() == tested &&
+                         tensor(tested).shape == tensor(node->outputs.front()).shape;
+    return is_test ? std::optional(tested) : std::nullopt;
+  }
+
   // Replaces the product of a softmax with the values by one operator for all of attention.
   bool fuse(Node& node) {
     if (!is_product(node)) return false;
     const Node* weights = origin(node.inputs[0]);
+    const auto with_nan = this->with_nan(weights);
+    if (with_nan) weights = origin(*with_nan);
     if (weights == nullptr || weights->pattern != Pattern::Reduction ||
         weights->inputs.size() != 1 || weights->outputs.size() != 1)
       return false;
-    const TensorId scores = weights->inputs.front();
-    const Node* masked = origin(scores);
-    if (masked == nullptr || combination(*masked) != ir::BinaryOp::Add)
-      return fuse(node, *weights, scores, std::nullopt);
-    TensorId own = masked->inputs[0], mask = masked->inputs[1];
-    if (product(scaled(own).tensor) == nullptr) std::swap(own, mask);
-    return fuse(node, *weights, own, mask);
+    std::vector<TensorId> masks;
+    const auto scores = without_masks(weights->inputs.front(), masks);
+    return scores && fuse(node, *weights, *scores, masks, with_nan.has_value());
   }
 
-  bool fuse(Node& node, const Node& weights, TensorId scores, std::optional<TensorId> mask) {
+  // The tensor to which the masks are added, which is a product, or a scaled one. The masks are in
+  // the order of the additions. nullopt if there is no such tensor.
+  std::optional<TensorId> without_masks(TensorId id, std::vector<TensorId>& masks) const {
+    if (product(scaled(id).tensor) != nullptr) return id;
+    const Node* node = origin(id);
+    if (node == nullptr || combination(*node) != ir::BinaryOp::Add) return std::nullopt;
+    for (const std::size_t i : {0, 1}) {
+      const TensorId inner = node->inputs[i];
+      if (tensor(inner).shape != tensor(id).shape) continue;
+      if (const auto scores = without_masks(inner, masks)) {
+        masks.push_back(node->inputs[1 - i]);
+        return scores;
+      }
+    }
+    return std::nullopt;
+  }
+
+  bool fuse(Node& node, const Node& weights, TensorId scores, const std::vector<TensorId>& masks,
+            bool hides_nan) {
     const Scaled scale = scaled(scores);
     const Node* first = product(scale.tensor);
     if (first == nullptr || tensor(scale.tensor).shape != tensor(node.inputs[0]).shape)
@@ -158,7 +210,7 @@ class AttentionFusion {
     for (const TensorId id : given) {
       if (tensor(id).type != type || !type.is_float() || tensor(id).shape.size() < 2) return false;
     }
-    if (mask) given.push_back(*mask);
+    given.insert(given.end(), masks.begin(), masks.end());
     for (const TensorId id : given) {
       if (!numbers_of(tensor(id).shape)) return false;
     }
@@ -169,7 +221,8 @@ class AttentionFusion {
                          .operands = {},
                          .scale = scale.factor,
                          .factor = 1,
-                         .order = {}};
+                         .order = {},
+                         .hides_nan = hides_nan};
     std::vector<TensorId> sources;
     for (std::size_t i = 0; i < given.size(); ++i) {
       const Operand operand = operand_of(given[i], /*may_scale=*/i < 2);

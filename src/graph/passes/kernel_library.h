@@ -11,20 +11,21 @@
 
 namespace texloom::graph {
 
-// Operators that may be attention: softmax(scale * (query * key) + mask) * value, whose scale and
-// mask are already known.
+// Operators that may be attention: softmax(scale * (query * key) + masks) * value, whose scale and
+// masks are already known.
 struct AttentionParts {
   // The scores, their softmax, and the softmax's product with the values. The output of each
   // computation is the first input of the next.
   SharedComputation scores, weights, product;
   std::vector<ir::Tensor> inputs;  // placeholders
-  // The query, the key, the value, and the mask if there is one: inputs, or stages that only move
-  // elements of an input. Several may read one input.
+  // The query, the key, the value, and masks: inputs, or stages that only move elements of an
+  // input. Several may read one input.
   std::vector<ir::Tensor> operands;
   double scale = 1;   // of the scores
   double factor = 1;  // of the queries: the factors of operands, which keep products in range
   // The axes of the product that the axes of the output are; empty: the same.
   std::vector<std::size_t> order;
+  bool hides_nan = false;  // whether NaN in the softmax is replaced by 0
 };
 
 // An empty function means that there are no such kernels. A computation that is passed is null if

@@ -65,6 +65,56 @@ TEST(FuseAttention, OtherExpressionsAreNoScales) {
     EXPECT_TRUE(scales_of(scaled_scores(expression, 0)).empty()) << expression;
 }
 
+// Attention whose weights are `constant` where `test` holds of themselves.
+std::vector<bool> hiding_of(const std::string& test, float constant) {
+  Graph graph = parse_graph(R"(program hidden stage=graph target="opencl"
+  input q: float32[4, 8]
+  input k: float32[8, 16]
+  input v: float32[16, 8]
+  constant n: float32[]
+  edge s: float32[4, 16]
+  edge w: float32[4, 16]
+  edge t: bool[4, 16]
+  edge h: float32[4, 16]
+  edge y: float32[4, 8]
+  outputs (y)
+  operator s op="matmul" pattern=contraction (q, k) -> (s)
+  operator w op="softmax" pattern=reduction (s) -> (w)
+  operator t op="test" pattern=reduction computation=0 (w) -> (t)
+  operator h op="where" pattern=broadcast computation=1 (t, n, w) -> (h)
+  operator y op="matmul" pattern=contraction (h, v) -> (y)
+
+computation 0 (in0) -> (test)
+placeholder in0: float32[4, 16]
+compute test(i < 4, j < 16): bool = )" +
+                                test + R"(
+
+computation 1 (in0, in1, in2) -> (where)
+placeholder in0: bool[4, 16]
+placeholder in1: float32[]
+placeholder in2: float32[4, 16]
+compute where(i < 4, j < 16): float32 = select(in0[i, j], in1[], in2[i, j])
+)",
+                            "hidden.tl");
+  std::vector<std::byte> bytes(sizeof constant);
+  std::memcpy(bytes.data(), &constant, sizeof constant);
+  graph.tensors[3].value = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  std::vector<bool> found;
+  const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts) {
+    found.push_back(parts.hides_nan);
+    return SharedComputation();
+  }};
+  fuse_attention(graph, graph.target, kernels);
+  return found;
+}
+
+TEST(FuseAttention, ZeroInsteadOfNan) {
+  EXPECT_EQ(hiding_of("in0[i, j] != in0[i, j]", 0), std::vector{true});
+  EXPECT_TRUE(hiding_of("in0[i, j] != in0[i, j]", 1).empty());
+  EXPECT_TRUE(hiding_of("in0[i, j] == in0[i, j]", 0).empty());
+  EXPECT_TRUE(hiding_of("in0[i, j] != in0[i, 15 - j]", 0).empty());
+}
+
 TEST(FuseAttention, NeedsALibrary) {
   Graph graph = scaled_scores("in0[i, j] * in1[]", 2);
   fuse_attention(graph, graph.target, {});

@@ -54,6 +54,33 @@ def test_values_that_are_no_finite_numbers():
     assert (np.abs(got[:1] - expected) <= bound).all()
     got = run(q, k, v, mask, is_masked=True)
     assert (got[1] == 0).all() and np.isnan(got[2]).all()
+    got = run(q, k, v, mask, hides_nan=True)
+    assert (got[1:] == 0).all() and (np.abs(got[:1] - expected) <= bound).all()
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_masks_and_weights_without_nan(batch):
+    """Attention as torch's exporter writes it, with two masks: one kernel, in one launch."""
+    x = floats(batch, 9, 16)
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : 18]>
+        one (float[{batch}, 9, 16] q, float[{batch}, 16, 9] k, float[{batch}, 9, 16] v,
+             float[9, 9] m, float[1, 1, 9] n) => (float[{batch}, 9, 16] y)
+        <float zero = {{0}}> {{
+            s = MatMul(q, k) a = Add(s, m) b = Add(n, a) w = Softmax<axis = -1>(b)
+            t = IsNaN(w) h = Where(t, zero, w) y = MatMul(h, v) }}"""
+    )
+    m, n = floats(9, 9, seed=1), np.zeros((1, 1, 9), "float32")
+    m[2] = -np.inf
+    m[3, :4] = -np.inf
+    n[..., 7] = -np.inf
+    compiled = Model(model, target=TARGET)
+    given = {"q": x, "k": x.swapaxes(1, 2).copy(), "v": x, "m": m, "n": n}
+    got = compiled.run(given)["y"]
+    expected, bound = exact(x, given["k"], x, (m + n).astype("float64"))
+    assert (got[:, 2] == 0).all() and compiled.summary["launches"] == 1
+    others = np.arange(9) != 2
+    assert (np.abs(got - expected) <= bound)[:, others].all()
 
 
 def test_tiles_fit_the_device():

@@ -254,17 +254,17 @@ class _Kernel:
         """Scale and mask the scores; those of keys that do not exist are minus infinity."""
         task, sizes = self._task, self._sizes
         is_whole = sizes.keys % self._block_keys == 0
-        if task.scale == 1 and not self._operands.has_mask and is_whole:
+        if task.scale == 1 and not self._operands.masks and is_whole:
             return
         with self._unrolled(self._rows, "r") as r, self._unrolled(self._keys, "c") as c:
             score = scores[r, c]
             key = self._base + c * _ACROSS + self._across
             if task.scale != 1:
                 score = score * self._const(task.scale)
-            if self._operands.has_mask:
-                row = tir.min(self._first + self._row(r), sizes.rows - 1)
-                place = tir.min(key, sizes.keys - 1)
-                score = score + self._operands.read(3, self._batch, row, place)
+            row = tir.min(self._first + self._row(r), sizes.rows - 1)
+            place = tir.min(key, sizes.keys - 1)
+            for mask in self._operands.masks:
+                score = score + self._operands.read(mask, self._batch, row, place)
             if not is_whole:
                 score = tir.Select(key < sizes.keys, score, self._const(float("-inf")))
             scores[r, c] = score
@@ -344,16 +344,12 @@ class _Kernel:
             self._totals[self._row(r), self._across] = self._total[r]
         with self._unrolled(self._rows, "r") as r:
             total = self._of_row(self._totals, self._const(0), r, lambda a, b: a + b)
-            if self._task.is_masked:
-                is_empty = total.equal(self._const(0))
-                total = tir.Select(is_empty, self._const(1), total)
-            divisor = ib.let("divisor", total)
             row = self._first + self._row(r)
             with self._unrolled(self._vectors, "v") as v:
                 column = (v * _ACROSS + self._across) * _LANES
 
                 def write(lane: Any) -> None:
-                    value = self._sums[r, v, lane] / divisor
+                    value = self._task.share(self._sums[r, v, lane], total)
                     self._operands.write(self._batch, row, column + lane, value)
 
                 if sizes.width % _LANES == 0:

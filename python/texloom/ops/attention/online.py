@@ -24,17 +24,17 @@ def attention(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    mask: Tensor | None = None,
-    *,
+    *masks: Tensor,
     scale: float = 1.0,
     factor: float = 1.0,
     heads: Heads | None = None,
     is_merged: bool = False,
     is_masked: bool = False,
+    hides_nan: bool = False,
     axes: Sequence[int] | None = None,
     tile: Tile | BlockTile | None = None,
 ) -> Tensor:
-    """Return ``softmax(scale * (factor * query) @ key + mask) @ value``.
+    """Return ``softmax(scale * (factor * query) @ key + masks) @ value``.
 
     Inputs that only move elements of other tensors are not stored: the kernel reads the elements
     where they are.
@@ -47,8 +47,9 @@ def attention(
         ``[..., D, N]``: the keys are columns.
     value : Tensor
         ``[..., N, E]``. The leading axes of `query`, `key` and `value` are broadcast.
-    mask : Tensor, optional
-        Broadcast to ``[..., M, N]``. Minus infinity hides a key; a row without keys is NaN.
+    *masks : Tensor
+        Broadcast to ``[..., M, N]``, and added in this order. Minus infinity hides a key; a row
+        without keys is NaN.
     scale : float
         The factor of the scores.
     factor : float
@@ -60,6 +61,8 @@ def attention(
         Whether the heads of the result are in its last axis.
     is_masked : bool
         Whether a row without keys is 0.
+    hides_nan : bool
+        Whether a row whose softmax is NaN is 0, as one without keys.
     axes : sequence of int, optional
         The axes of ``[..., M, E]`` that the axes of the result are; by default the same.
     tile : Tile or BlockTile
@@ -76,9 +79,9 @@ def attention(
     if heads is not None and is_merged:
         shape = (sizes.batch[0], sizes.rows, heads.query * sizes.width)
     order = list(axes) if axes is not None else list(range(len(shape)))
-    given = [query, key, value, *([mask] if mask is not None else [])]
+    given = [query, key, value, *masks]
     moved = [Moved.of(each) for each in given]
-    task, own = Task(sizes, scale, is_masked), tile or Tile()
+    task, own = Task(sizes, scale, is_masked, hides_nan), tile or Tile()
 
     def body(ins: Sequence[Any], outs: Sequence[Any]) -> Any:
         ib = tir.ir_builder.create()

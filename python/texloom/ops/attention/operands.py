@@ -61,14 +61,26 @@ class Task:
     ----------
     sizes : Sizes
     scale : float
-        The factor of the scores, before the mask is added.
+        The factor of the scores, before masks are added.
     is_masked : bool
         Whether a row without keys is 0.
+    hides_nan : bool
+        Whether a row whose softmax is NaN is 0.
     """
 
     sizes: Sizes
     scale: float
     is_masked: bool
+    hides_nan: bool
+
+    def share(self, sums: Any, total: Any) -> Any:
+        """Return an element of the result: a sum of a row, divided by that of its exponentials."""
+        zero, one = (te.const(value, sums.dtype) for value in (0, 1))
+        if self.hides_nan:  # comparisons with NaN are false
+            return tir.Select(total > zero, sums / total, zero)
+        if self.is_masked:
+            return sums / tir.Select(total.equal(zero), one, total)
+        return sums / total
 
 
 class Operands:
@@ -77,7 +89,7 @@ class Operands:
     Parameters
     ----------
     inputs : sequence of BufferVar
-        Query, key, value, and the mask if there is one.
+        Query, key, value, and masks.
     output : BufferVar
     moved : sequence of Moved
         Where elements of the inputs are in `inputs`.
@@ -104,7 +116,7 @@ class Operands:
         self._inputs, self._output, self._moved = inputs, output, moved
         self._shape, self._order, self._heads = shape, order, heads
         self.wide = sum_dtype(inputs[0].dtype)
-        self.has_mask = len(inputs) > 3
+        self.masks = range(3, len(inputs))
         self._batches = len(shape) - 2 if heads is None else 2
 
     def is_contiguous(self, number: int) -> bool:

@@ -151,8 +151,8 @@ class _Kernel:
                     score = sums[r, i]
                     if self._task.scale != 1:
                         score = score * te.const(self._task.scale, self._wide)
-                    if self._operands.has_mask:
-                        score = score + self._read(3, self._row[r], start + at + i)
+                    for mask in self._operands.masks:
+                        score = score + self._read(mask, self._row[r], start + at + i)
                     self._scores[r, at + i] = score
 
                 self._for_lanes(columns, keep)
@@ -275,14 +275,11 @@ class _Kernel:
                     lambda i, r=r, w=width: self._add_total(r, i, self._total[r, w + i]),
                 )
                 width //= 2
-            total = self._total[r, 0]
-            if self._task.is_masked:
-                one = te.const(1, self._wide)
-                total = te.if_then_else(total.equal(te.const(0, self._wide)), one, total)
-            divisor = self._ib.let("divisor", total)
+            total = self._ib.let("sum", self._total[r, 0])
 
-            def write(i: Any, r: int = r, row: Any = row, divisor: Any = divisor) -> None:
-                self._operands.write(self._batch, row, i, self._sums[r, i] / divisor)
+            def write(i: Any, r: int = r, row: Any = row, total: Any = total) -> None:
+                value = self._task.share(self._sums[r, i], total)
+                self._operands.write(self._batch, row, i, value)
 
             self._for_lanes(self._sizes.width, write)
 
