@@ -149,7 +149,11 @@ def test_parts_of_terms(name, kept):
     function = {**LARGE, **NOT_LARGE}[name]
     g = Graph("parts")
     (term,) = g.op("term", "op", unary(function), [g.input("x", (6, 8))])
-    parts = g.op("parts", "split", lambda x: movement.split(x, 0, [0, 2], [2, 4]), [term])
+
+    def split(x):
+        return [movement.part(x, 0, begin, size) for begin, size in ((0, 2), (2, 4))]
+
+    parts = g.op("parts", "split", split, [term])
     for number, part in enumerate(parts):
         (total,) = g.op(f"sum{number}", "op", row_sums, [part])
         g.output(total)

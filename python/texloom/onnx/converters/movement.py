@@ -232,11 +232,11 @@ def parts_of(node: Node, x: Value, axis: int, sizes: Sequence[Extent]) -> list[V
     if len(full) == 1:
         made = [x]
     else:
-        attributes: dict[str, Any] = {
-            "begins": [begins[i] for i in full],
-            "sizes": [sizes[i] for i in full],
-        }
-        made = node.emit_all("split", movement.split, [x], axis=axis, **attributes)
+        # Operators of one output, so that passes can compose what moves the parts.
+        made = [
+            node.emit("split", movement.part, [x], axis=axis, begin=begins[i], size=sizes[i])
+            for i in full
+        ]
     found = dict(zip(full, made, strict=True))
     return [found[i] if i in found else empty(shape, x.dtype) for i, shape in enumerate(shapes)]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .columns import columns_to_image
-from .joining import concatenate, split
+from .joining import concatenate, part
 from .padding import pad
 from .permuting import depth_to_space, space_to_depth, transpose
 from .repeating import counted, expand, filled, listed, tile
@@ -19,9 +19,9 @@ __all__ = [
     "filled",
     "listed",
     "pad",
+    "part",
     "reshape",
     "space_to_depth",
-    "split",
     "strided_slice",
     "tile",
     "transpose",

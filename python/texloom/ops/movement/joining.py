@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
 from ... import te
 from ..._core import Tensor
-from ...extents import plain
+from ...extents import Extent, plain
 
 JOINED = "joined"
 """The tag of a tensor that joins others along an axis."""
@@ -33,19 +32,15 @@ def concatenate(*parts: Tensor, axis: int) -> Tensor:
     return te.compute(tuple(shape), at, name="joined", tag=JOINED)
 
 
-def split(x: Tensor, axis: int, begins: Sequence[int], sizes: Sequence[int]) -> list[Tensor]:
-    """Return parts of `x` along an axis, each with its first position and its extent."""
+def part(x: Tensor, axis: int, begin: Extent, size: Extent) -> Tensor:
+    """Return the part of `x` from `begin` on, with this extent along an axis."""
+    shape = list(x.shape)
+    shape[axis] = size
 
-    def part(begin: int, size: int) -> Tensor:
-        shape = list(x.shape)
-        shape[axis] = size
-        return te.compute(
-            tuple(shape),
-            lambda *i: x(*i[:axis], i[axis] + begin, *i[axis + 1 :]),
-            name="part",
-        )
+    def element(*index: Any) -> Any:
+        return x(*index[:axis], index[axis] + begin, *index[axis + 1 :])
 
-    return [part(begin, size) for begin, size in zip(begins, sizes, strict=True)]
+    return te.compute(tuple(shape), element, name="part")
 
 
-__all__ = ["JOINED", "concatenate", "split"]
+__all__ = ["JOINED", "concatenate", "part"]
