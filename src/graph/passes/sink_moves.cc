@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "graph/build_computation.h"
 #include "graph/passes/moves/move.h"
+#include "graph/passes/moves/order.h"
 #include "graph/passes/remove_dead_nodes.h"
 #include "graph/passes/unique_names.h"
 #include "support/check.h"
@@ -37,6 +39,7 @@ class Sinking {
     for (Node& node : nodes) {
       for (TensorId& id : node.inputs) id = known_as(id);
       if (cancels(node)) continue;
+      reorder_moves(node);
       std::vector<Node> views;  // of the node's output, the last one first
       if (auto view = join_rows(node)) views.push_back(*std::move(view));
       while (auto view = sink(node)) views.push_back(*std::move(view));
@@ -72,6 +75,96 @@ class Sinking {
     equal_.emplace(moved, *source);
     return true;
   }
+
+  // Replaces a move and the moves before it by fewer or cheaper ones: by a view, if together they
+  // keep the order of the elements; or by a view, and a permutation that moves the channels of an
+  // image, which needs no kernel next to convolutions.
+  void reorder_moves(Node& node) {
+    const auto move = move_of(graph_, node);
+    if (!move) return;
+    const auto moves_image = [](const Move& each) {
+      return each.moves_channels && each.before.size() > 3;
+    };
+    Order order = order_of(*move);
+    TensorId source = node.inputs.front();
+    bool is_alone = true, has_permutation = !move->is_view, has_image = moves_image(*move);
+    std::optional<TensorId> image;  // the source of moves that are a view and a permutation
+    Order of_image;
+    for (const Node* mover = producer(source); mover != nullptr; mover = producer(source)) {
+      const auto earlier = move_of(graph_, *mover);
+      const auto both = earlier ? composed(order_of(*earlier), order) : std::nullopt;
+      if (!both) break;
+      order = *both;
+      is_alone = is_alone && is_inner(source);
+      has_permutation = has_permutation || !earlier->is_view;
+      has_image = has_image || moves_image(*earlier);
+      source = mover->inputs.front();
+      if (has_permutation && order.keeps_all()) return become_view(node, source);
+      if (!image && has_permutation && is_alone && !has_image) image = source, of_image = order;
+    }
+    if (image && !move_after_view(node, *image, of_image)) view_after_move(node, *image, of_image);
+  }
+
+  void become_view(Node& node, TensorId source) {
+    Node view = node;
+    view.op = "reshape";
+    view.attributes.clear();
+    view.is_view = true;
+    view.computation =
+        reshaped(shape_of(source), shape_of(node.outputs.front()), graph_.tensors[source].type);
+    view.inputs = {read_instead(node.inputs.front(), source)};
+    node = std::move(view);
+  }
+
+  // Makes an image's shape with channels last, whose permutation is the output of `node`.
+  bool move_after_view(Node& node, TensorId source, const Order& order) {
+    const ir::Shape image = shape_of(node.outputs.front());
+    const auto permutation = channels_last(image);
+    if (!permutation || order != order_of(permutation->inverse())) return false;
+    const TensorId read = read_instead(node.inputs.front(), source);
+    Node view = reshape(read, permutation->after, node);
+    node.inputs = view.outputs;
+    readers_[node.inputs.front()] = 1;
+    permute(node, permutation->inverse());
+    add(std::move(view));
+    return true;
+  }
+
+  // Moves the channels of the image `source` to the end; its view is the output of `node`.
+  void view_after_move(Node& node, TensorId source, const Order& order) {
+    const auto permutation = channels_last(shape_of(source));
+    if (!permutation || order != order_of(*permutation)) return;
+    const TensorId read = read_instead(node.inputs.front(), source);
+    const Tensor image = graph_.tensors[source];
+    const TensorId moved = new_tensor(image.name, image.type, permutation->after);
+    Node mover = move_to(read, moved, node);
+    permute(mover, *permutation);
+    readers_[moved] = 1;
+    add(std::move(mover));
+    node.inputs = {moved};
+    become_view(node, moved);
+  }
+
+  // The permutation that moves the channels of an image to the end; nullopt for shapes that are
+  // those of rows, too.
+  static std::optional<Move> channels_last(const ir::Shape& image) {
+    if (image.size() < 4) return std::nullopt;
+    std::vector<std::size_t> axes(image.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    std::rotate(axes.begin() + 1, axes.begin() + 2, axes.end());
+    return permutation_of(image, axes);
+  }
+
+  // Lets a node permute the axes of its input.
+  void permute(Node& node, const Move& permutation) {
+    node.op = "transpose";
+    node.attributes.clear();
+    node.is_view = false;
+    node.computation = permuted_back(permutation.inverse(), permutation.before, permutation.after,
+                                     graph_.tensors[node.inputs.front()].type);
+  }
+
+  ir::Shape shape_of(TensorId id) const { return *numbers_of(graph_.tensors[id].shape); }
 
   // The tensor that was moved by an equal move; nullopt if the tensor is no such result.
   std::optional<TensorId> source_of(TensorId id, const Move& move) const {

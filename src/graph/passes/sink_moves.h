@@ -14,7 +14,9 @@ namespace texloom::graph {
 //   last. Where the library of kernels says so, a normalization of groups of channels that
 //   exporters write as one of rows of a view is computed before the view, too, and products of
 //   several matrices by one matrix have all rows in one matrix, which is a view. A move that
-//   undoes the one before it is left out.
+//   undoes the one before it is left out, and moves that keep the order of the elements together
+//   are one view. A permutation of rows that are viewed as an image, or of an image that is viewed
+//   as rows, becomes one of the image, which needs no kernel beside a convolution.
 // Requires: stage graph, verified, without fused operators. Depends on the target.
 // Ensures: an element-wise operator whose expressions are at its own indices reads the input of a
 //   view of what an operator computes. A view of its result follows, which keeps the result's name.

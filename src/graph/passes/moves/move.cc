@@ -118,6 +118,16 @@ bool Move::operator==(const Move& other) const {
          (is_view || runs == other.runs);
 }
 
+Move permutation_of(const ir::Shape& before, const std::vector<std::size_t>& axes) {
+  Move move{before, {}, {}};
+  move.moves_channels = moves_channels_last(axes) || moves_channels_last(inverse(axes));
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    move.after.push_back(before[axes[i]]);
+    move.runs.push_back({{axes[i]}, {i}});
+  }
+  return move;
+}
+
 std::optional<Move> move_of(const Graph& graph, const Node& node) {
   if (node.pattern != Pattern::Injective || !is_plain(node) || node.inputs.size() != 1)
     return std::nullopt;
@@ -127,10 +137,7 @@ std::optional<Move> move_of(const Graph& graph, const Node& node) {
   if (node.is_view) return Move{*before, *after, runs_of(*before, *after), true};
   const auto order = permuted_axes(*node.computation);
   if (!order) return std::nullopt;
-  Move move{*before, *after, {}};
-  move.moves_channels = moves_channels_last(*order) || moves_channels_last(inverse(*order));
-  for (std::size_t i = 0; i < order->size(); ++i) move.runs.push_back({{(*order)[i]}, {i}});
-  return move;
+  return permutation_of(*before, *order);
 }
 
 bool Move::keeps_order() const {

@@ -34,6 +34,9 @@ struct Move {
   std::optional<ir::Shape> shape_before(const ir::Shape& shape) const;
 };
 
+// The permutation of the axes of a shape; `axes`: the axis before it of each axis after it.
+Move permutation_of(const ir::Shape& before, const std::vector<std::size_t>& axes);
+
 // nullopt if the node is no move, or if extents are not numbers.
 std::optional<Move> move_of(const Graph& graph, const Node& node);
 
