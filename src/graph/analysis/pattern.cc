@@ -6,7 +6,9 @@
 #include <set>
 #include <utility>
 
+#include "ir/equal.h"
 #include "ir/program.h"
+#include "ir/visit.h"
 #include "schedule/operation/operation_reads.h"
 #include "schedule/operation/order.h"
 
@@ -88,6 +90,51 @@ Pattern pattern_of(const Computation& computation) {
   return std::all_of(reads.begin(), reads.end(), [](const auto& each) { return each.moves; })
              ? Pattern::Injective
              : Pattern::Reduction;
+}
+
+bool only_moves(const Computation& computation) {
+  if (computation.outputs.size() != 1) return false;
+  const auto reads = [](const ir::Expr& e) {
+    return ir::any_of(e, [](const ir::TensorRead&) { return true; });
+  };
+  return std::ranges::all_of(stages_of(computation), [&](const Op& op) {
+    return op->is_compute() && schedule::reads_of(*op).moves &&
+           !ir::any_of(op->body, [&](const ir::Select& select) { return reads(select.condition); });
+  });
+}
+
+bool reduces_rows(const Computation& computation) {
+  if (computation.outputs.size() != 1) return false;
+  const std::vector<Op> stages = stages_of(computation);
+  const auto is_reduction = [](const Op& op) {
+    return op->is_compute() && op->types.size() == 1 && !op->reduce_axes.empty();
+  };
+  if (std::ranges::count_if(stages, is_reduction) != 1) return false;
+  const Op& op = *std::ranges::find_if(stages, is_reduction);
+  if (op->reduce_axes.size() != 1 || op->axes.empty() || !ir::is_int(op->shape.back(), 1))
+    return false;
+  const auto reads_row = [&](const ir::TensorRead& read) {
+    if (read.indices.size() != op->axes.size()) return false;
+    for (std::size_t i = 0; i + 1 < read.indices.size(); ++i) {
+      const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(op->shape[i], 1);
+      if (!is_one && !read.indices[i].same_as(op->axes[i]->var)) return false;
+    }
+    const ir::IterVar& terms = op->reduce_axes.front();
+    return read.indices.back().same_as(terms->var) &&
+           ir::equal(read.tensor->shape.back(), terms->extent);
+  };
+  return !ir::any_of(op->body, [&](const ir::TensorRead& read) { return !reads_row(read); });
+}
+
+bool is_light(const Computation& computation) {
+  return std::ranges::all_of(stages_of(computation), [](const Op& op) {
+    const auto is_division = [](const ir::Binary& both) {
+      return both.type.is_float() && ir::is_division(both.op);
+    };
+    return op->is_compute() && op->reduce_axes.empty() &&
+           !ir::any_of(op->body, [](const ir::Call&) { return true; }) &&
+           !ir::any_of(op->body, is_division);
+  });
 }
 
 std::vector<std::size_t> inputs_in_indices(const Computation& computation) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph/passes/compose_moves.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_scales.h"
 #include "graph/passes/fuse.h"
@@ -39,6 +40,8 @@ constexpr std::array kPasses = {
     GraphPass{"fold_constants", fold_constants, "compute operators of constants"},
     GraphPass{"merge_equal_nodes", merge_equal_nodes,
               "compute once what several operators compute of the same inputs"},
+    GraphPass{"compose_moves", compose_moves,
+              "put chains of moves into one kernel for each result"},
     GraphPass{"store_halves", store_halves,
               "store float32 tensors as float16, with precision=\"fp16\"", false},
     GraphPass{"join_in_place", join_in_place,

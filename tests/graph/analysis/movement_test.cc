@@ -99,5 +99,38 @@ TEST(Pattern, InputsOfWhichIndicesAreComputed) {
   EXPECT_EQ(pattern_of(*gather), Pattern::Injective);
 }
 
+bool moves_only(const std::string& shape, const std::string& compute) {
+  return only_moves(*computation_of("computation 0 (in0) -> (out)\nplaceholder in0: float32" +
+                                    shape + "\ncompute out" + compute + "\n"));
+}
+
+TEST(Moves, AreDecidedByIndicesAlone) {
+  EXPECT_TRUE(moves_only("[8]", "(i < 3): float32 = in0[i]"));
+  EXPECT_TRUE(moves_only("[1, 8]", "(i < 3, j < 8): float32 = in0[0, j]"));
+  EXPECT_TRUE(moves_only("[8]", "(i < 9): float32 = select(i < 8, in0[i], 0.0)"));
+  EXPECT_FALSE(moves_only("[8]", "(i < 8): float32 = select(in0[i] < 0.0, 0.0, in0[i])"));
+  EXPECT_FALSE(moves_only("[8]", "(i < 8): float32 = 0.0 - in0[i]"));
+}
+
+bool reduces_rows_of(const std::string& shape, const std::string& computes) {
+  return reduces_rows(*computation_of(
+      "computation 0 (in0) -> (out)\n  reducer sum(a, b): float32 = a + b, identity=0.0\n"
+      "placeholder in0: float32" +
+      shape + "\n" + computes + "\n"));
+}
+
+TEST(Rows, AreReducedAlongTheLastAxis) {
+  EXPECT_TRUE(
+      reduces_rows_of("[4, 8]",
+                      "compute total(i < 4, j < 1): float32 = reduce(sum, [k < 8], in0[i, k])\n"
+                      "compute out(i < 4, j < 1): float32 = total[i, j] * 0.125"));
+  EXPECT_FALSE(reduces_rows_of(
+      "[4, 8]", "compute out(i < 1, j < 8): float32 = reduce(sum, [k < 4], in0[k, j])"));
+  EXPECT_FALSE(reduces_rows_of(
+      "[4, 8]", "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 7], in0[i, k])"));
+  EXPECT_FALSE(reduces_rows_of(
+      "[4, 8]", "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 8], in0[3 - i, k])"));
+}
+
 }  // namespace
 }  // namespace texloom::graph
