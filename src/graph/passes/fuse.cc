@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/analysis/pattern.h"
 #include "graph/compose.h"
 #include "graph/views.h"
 
@@ -33,6 +34,11 @@ bool is_heavy(const Node& node) {
   return *node.pattern == Pattern::Reduction || *node.pattern == Pattern::Contraction;
 }
 
+// Whether the operator reduces the rows of its first input.
+bool is_of_rows(const Node& node) {
+  return *node.pattern == Pattern::Reduction && node.computation && reduces_rows(*node.computation);
+}
+
 // Whether the operator reads inputs that have the shape of its output at the output's indices.
 bool is_at_own_indices(const Node& node) {
   return *node.pattern == Pattern::Elementwise || *node.pattern == Pattern::Broadcast;
@@ -53,7 +59,7 @@ class Fusion {
   std::vector<Group> run() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
-      if (!is_single(graph_, node) || is_heavy(node)) continue;
+      if (!is_single(graph_, node) || (is_heavy(node) && !is_of_rows(node))) continue;
       while (take_in_one(groups_[n])) {
       }
     }
@@ -99,15 +105,41 @@ class Fusion {
     const std::set<NodeId>& readers = readers_[tensor];
     const bool is_inner = std::includes(group.begin(), group.end(), readers.begin(), readers.end());
     if (!is_inner || !fits(producers, group)) return false;
-    if (only_moves(producers))
-      return std::none_of(readers.begin(), readers.end(),
-                          [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
-    if (has_heavy(producers) && has_heavy(group)) return false;
+    if (are_all(producers, only_moves)) return !has_heavy(readers);
+    if (are_all(readers, only_moves) && are_all(producers, is_light)) return true;
+    const auto of_producers = rows_of(producers), of_group = rows_of(group);
+    const bool are_rows = of_producers && of_group && *of_producers == *of_group;
+    if (has_heavy(producers) && has_heavy(group) && !are_rows) return false;
     const Shape& shape = graph_.tensors[tensor].shape;
-    return shape == shape_of(*group.rbegin()) &&
-           std::all_of(readers.begin(), readers.end(), [&](NodeId n) {
-             return is_at_own_indices(graph_.nodes[n]) && shape == shape_of(n);
-           });
+    const Shape& whole = of_group ? *of_group : shape_of(*group.rbegin());
+    if (shape != whole && !(of_producers && is_one_per_row(shape, whole))) return false;
+    return std::all_of(readers.begin(), readers.end(), [&](NodeId n) {
+      const Node& node = graph_.nodes[n];
+      const bool is_whole = shape_of(n) == whole;
+      if (is_of_rows(node)) return shape == whole;
+      return is_at_own_indices(node) &&
+             (is_whole || (shape != whole && is_one_per_row(shape_of(n), whole)));
+    });
+  }
+
+  // The shape of the rows that members reduce; nullopt if there are none, or if a member is another
+  // reduction or a contraction.
+  std::optional<Shape> rows_of(const Group& group) const {
+    std::optional<Shape> rows;
+    for (const NodeId n : group) {
+      const Node& node = graph_.nodes[n];
+      if (!is_heavy(node)) continue;
+      if (!is_of_rows(node)) return std::nullopt;
+      rows = graph_.tensors[node.inputs.front()].shape;
+    }
+    return rows;
+  }
+
+  // Whether a shape is that of rows, with one element in each row.
+  static bool is_one_per_row(const Shape& shape, Shape rows) {
+    if (rows.empty()) return false;
+    rows.back() = 1;
+    return shape == rows;
   }
 
   bool fits(const Group& producers, const Group& group) const {
@@ -116,14 +148,16 @@ class Fusion {
     return both.size() <= kMostMembers && inputs_of(both).size() + 1 <= kMostTensors;
   }
 
-  bool only_moves(const Group& group) const {
-    return std::all_of(group.begin(), group.end(),
-                       [&](NodeId n) { return *graph_.nodes[n].pattern == Pattern::Injective; });
+  // Whether this holds for the computations of all nodes.
+  bool are_all(const std::set<NodeId>& nodes, bool (*holds)(const Computation&)) const {
+    return std::ranges::all_of(nodes, [&](NodeId n) {
+      const Node& node = graph_.nodes[n];
+      return node.computation && holds(*node.computation);
+    });
   }
 
-  bool has_heavy(const Group& group) const {
-    return std::any_of(group.begin(), group.end(),
-                       [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
+  bool has_heavy(const std::set<NodeId>& nodes) const {
+    return std::ranges::any_of(nodes, [&](NodeId n) { return is_heavy(graph_.nodes[n]); });
   }
 
   const Shape& shape_of(NodeId n) const {

@@ -7,10 +7,14 @@ namespace texloom::graph {
 // Purpose: merges several operators into one, so that a value that only they read stays in
 //   registers. An element-wise, broadcast or injective operator takes in the operator that computes
 //   one of its inputs, if nothing else reads that tensor, and if either
+//   * the other operator only moves elements (pad, transpose, part), or is light, and the operator
+//     only moves them: a negation in a concatenation;
+//   * both are computed along the same rows: sums of rows, what is computed of the sums, and of the
+//     rows with them. So a normalization that is written in parts is one operator, and a sum takes
+//     in the element-wise operator before it;
 //   * the operator reads the elements at its own indices, so that each element is computed once.
 //     This forms chains, and epilogues of one reduction or contraction: bias, activation, residual
-//     addition;
-//   * the other operator only moves elements (injective: pad, transpose, slice).
+//     addition.
 //   A fused operator has at most kMostMembers members and kMostTensors inputs and outputs. The
 //   fused operator is named after the last member, whose output is written.
 // Requires: stage graph, verified.

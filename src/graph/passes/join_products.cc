@@ -158,19 +158,19 @@ class ProductJoining {
     return *readers_[id].begin();
   }
 
-  // Whether a tensor, moved and changed element by element, is multiplied by another result.
+  // Whether a tensor, moved and changed element by element, is multiplied by another result, and
+  // nothing else reads it.
   bool leads_to_product(TensorId id) const {
-    for (auto reader = only_reader(id); reader; reader = only_reader(id)) {
-      const Node& node = graph_.nodes[*reader];
+    if (graph_.tensors[id].role != TensorRole::Intermediate || readers_[id].empty()) return false;
+    return std::ranges::all_of(readers_[id], [&](std::size_t reader) {
+      const Node& node = graph_.nodes[reader];
       if (node.pattern == Pattern::Contraction)
         return std::ranges::none_of(node.inputs, [&](TensorId input) {
           return graph_.tensors[input].role == TensorRole::Constant;
         });
       const bool is_near = node.pattern && *node.pattern <= Pattern::Injective;
-      if (!is_near || !is_plain(node)) return false;
-      id = node.outputs.front();
-    }
-    return false;
+      return is_near && is_plain(node) && leads_to_product(node.outputs.front());
+    });
   }
 
   void join(const std::vector<std::size_t>& products) {
