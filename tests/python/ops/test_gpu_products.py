@@ -12,6 +12,7 @@ from texloom.ops.schedules.default import schedule_default
 from texloom.ops.schedules.gpu.products import (
     Limits,
     ProductTile,
+    candidates,
     microseconds,
     schedule_product,
     tile_for,
@@ -242,3 +243,32 @@ def test_the_estimate_fills_the_processors():
     large = tile_for(1, 1024, 1024, 1024, LIMITS)
     # 2 * 10^9 operations at 6.7 * 10^13 a second.
     assert 32 < microseconds(large, 1, 1024, 1024, 1024) < 100
+
+
+def test_tiles_of_slices_fit_a_block():
+    """Each slice has whole vectors of steps; limits of threads and of shared memory hold."""
+
+    def of(threads=1024, shared_bytes=48 << 10, slices=8, steps=768):
+        tiles = candidates(steps, Limits(threads, shared_bytes, 16, slices))
+        return [tile for tile in tiles if tile.slices > 1]
+
+    assert {tile.slices for tile in of()} == {2, 4, 8}
+    for tile in of():
+        assert tile.steps % (4 * tile.slices) == 0 and 4 * tile.rows % tile.slices == 0
+        assert tile.threads == 32 * tile.slices * tile.warps[0] * tile.warps[1]
+    wide = {tile.steps for tile in of() if (tile.rows, tile.slices) == (8, 4)}
+    assert wide == {16, 32}  # the sums of the wider block leave less memory
+    assert {tile.slices for tile in of(steps=8 * 3)} == {2}
+    assert {tile.slices for tile in of(slices=4)} == {2, 4} and not of(slices=1)
+    assert 0 < len(of(threads=128)) < len(of()) and not of(threads=32)
+    assert all(tile.threads <= 128 for tile in of(threads=128))
+    assert 0 < len(of(shared_bytes=20 << 10)) < len(of()) and not of(shared_bytes=4 << 10)
+    assert all(tile.shared_bytes <= 20 << 10 for tile in of(shared_bytes=20 << 10))
+
+
+def test_slices_have_warps_of_their_own():
+    """A processor computes two blocks of eight warps side by side, and a third one afterwards."""
+    tile = ProductTile(4, (1, 1), 32, slices=8)
+    down, across = tile.block
+    one, two, three = (microseconds(tile, 1, n * 132 * down, across, 1024) for n in (1, 2, 3))
+    assert one == two and three > 1.5 * two

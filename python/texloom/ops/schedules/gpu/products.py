@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -44,14 +45,28 @@ _ROUND_US = 0.4  # in which blocks start and end
 _SECOND_US = 3.2
 _SUMS_PER_US = 3.3e6  # that a second kernel adds up
 _USED = {
-    (7, (1, 1)): 0.45,
-    (4, (2, 1)): 0.44,
-    (8, (1, 2)): 0.54,
-    (4, (2, 2)): 0.52,
-    (7, (2, 2)): 0.60,
-    (8, (2, 2)): 0.62,
+    (7, (1, 1), 1): 0.45,
+    (4, (2, 1), 1): 0.44,
+    (8, (1, 2), 1): 0.54,
+    (4, (2, 2), 1): 0.52,
+    (7, (2, 2), 1): 0.60,
+    (8, (2, 2), 1): 0.62,
+    # Not measured: the parts of tiles of one slice and about as many warps.
+    (7, (1, 1), 2): 0.54,
+    (7, (1, 1), 4): 0.60,
+    (8, (1, 1), 4): 0.62,
+    (4, (1, 1), 8): 0.52,
+    (4, (2, 1), 2): 0.52,
+    (4, (2, 1), 4): 0.52,
+    (7, (2, 1), 2): 0.60,
+    (8, (1, 2), 2): 0.62,
+    (8, (1, 2), 4): 0.62,
+    (4, (2, 2), 2): 0.52,
+    (7, (2, 2), 2): 0.60,
+    (8, (2, 2), 2): 0.62,
 }
-"""Rows of a thread and warps of tiles, and which part of the products per cycle they use."""
+"""Rows of a thread, warps and slices of tiles, and their part of the products per cycle."""
+_MOST_SLICES = 1  # tiles of more are not measured
 
 
 @dataclass(frozen=True)
@@ -145,17 +160,24 @@ class Limits:
         Of a block.
     pieces : int
         Of the steps.
+    slices : int
+        Of the steps in shared memory.
     """
 
     threads: int
     shared_bytes: int
     pieces: int
+    slices: int = 1
 
     @classmethod
     def of(cls, target: TargetValue) -> Limits:
-        """Return the limits of a target; only GPUs like the one that was measured get pieces."""
-        pieces = max(_PIECES) if target.device == "nvidia" else 1
-        return cls(target.max_threads, target.local_memory_bytes, pieces)
+        """Return the limits of a target; GPUs unlike the one that was measured have one of each."""
+        pieces, slices = (max(_PIECES), _MOST_SLICES) if target.device == "nvidia" else (1, 1)
+        return cls(target.max_threads, target.local_memory_bytes, pieces, slices)
+
+    def allow(self, tile: ProductTile) -> bool:
+        """Whether a block of a tile has at most so many threads, and so much shared memory."""
+        return tile.threads <= self.threads and tile.shared_bytes <= self.shared_bytes
 
 
 def _are_of_matrices(sums: Tensor) -> bool:
@@ -184,31 +206,34 @@ def tile_for(batch: int, rows: int, columns: int, steps: int, limits: Limits) ->
     if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % _LANES:
         return None
     return min(
-        _candidates(steps, limits),
+        candidates(steps, limits),
         key=lambda tile: (microseconds(tile, batch, rows, columns, steps), tile.pieces),
         default=None,
     )
 
 
-def _candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
+def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
     """Yield the tiles from which :func:`tile_for` chooses."""
     for pieces in (n for n in _PIECES if n <= limits.pieces):
-        own = next((n for n in _STEPS if steps % (n * pieces) == 0), None)
-        if own is None or (pieces > 1 and (own < _STEPS[0] or steps // pieces < _LEAST_PIECE)):
+        own = [n for n in _STEPS if steps % (n * pieces) == 0]
+        if not own or (pieces > 1 and (own[0] < _STEPS[0] or steps // pieces < _LEAST_PIECE)):
             continue
-        for rows, warps in _USED:
-            tile = ProductTile(rows, warps, own, pieces)
-            if tile.threads <= limits.threads and tile.shared_bytes <= limits.shared_bytes:
-                yield tile
+        for rows, warps, slices in _USED:
+            if slices > limits.slices:
+                continue
+            # The sums of several slices may leave room for fewer steps.
+            sizes = own[:1] if slices == 1 else [n for n in own if n % (slices * _LANES) == 0]
+            tiles = (ProductTile(rows, warps, n, pieces, slices) for n in sizes)
+            yield from islice(filter(limits.allow, tiles), 1)
 
 
 def microseconds(tile: ProductTile, batch: int, rows: int, columns: int, steps: int) -> float:
     """Return the time that a product is estimated to take, with its launches."""
     down, across = tile.block
     blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
-    at_once = _WARPS // prod(tile.warps)
+    at_once = _WARPS // (prod(tile.warps) * tile.slices)
     full, rest = divmod(-(-blocks // _PROCESSORS), at_once)
-    used = _USED[tile.rows, tile.warps]
+    used = _USED[tile.rows, tile.warps, tile.slices]
     work = down * across * tile.steps / _PRODUCTS_PER_CYCLE / used
     cycles = full * max(at_once * work, _LEAST_CYCLES)
     cycles += max(rest * work, _LEAST_CYCLES) if rest else 0
@@ -406,7 +431,9 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
 
 __all__ = [
     "WITHOUT_FAST_SHARED_MEMORY",
+    "Limits",
     "ProductTile",
+    "candidates",
     "microseconds",
     "schedule_product",
     "tile_for",
