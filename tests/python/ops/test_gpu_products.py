@@ -1,5 +1,7 @@
 """Products of matrices with tiles in shared memory, of integers, whose sums are exact."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from texloom.ops.schedules.default import schedule_default
 from texloom.ops.schedules.gpu.products import (
     Limits,
     ProductTile,
+    candidates,
     microseconds,
     schedule_product,
     tile_for,
@@ -77,6 +80,88 @@ def test_tiles(rows, warps, pieces):
     check((45, 96), (96, 72), True, ProductTile(rows, warps, 16, pieces))
 
 
+SLICED = {
+    "vectors of four": ProductTile(4, (2, 1), 16, slices=4),
+    "vectors of two": ProductTile(7, (2, 1), 16, slices=2),
+    "single elements": ProductTile(7, (1, 1), 32, slices=4),
+    "four steps each": ProductTile(4, (1, 1), 32, slices=8),
+    "wide blocks": ProductTile(8, (1, 2), 16, slices=4),
+    "pieces": ProductTile(7, (1, 1), 16, pieces=2, slices=2),
+    "more pieces": ProductTile(8, (1, 1), 32, pieces=3, slices=4),
+}
+
+
+@pytest.mark.parametrize("has_epilogue", [False, True])
+@pytest.mark.parametrize("name", SLICED)
+def test_slices(name, has_epilogue):
+    """The last rows and columns are inside of blocks."""
+    tile = SLICED[name]
+    f = check((45, 96), (96, 72), has_epilogue, tile)
+    assert len(f.kernels) == (1 if tile.pieces == 1 else 2)
+    assert f.kernels[0].block == (tile.threads, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "left, right",
+    [
+        ((2, 3, 50, 64), (2, 3, 64, 48)),
+        ((2, 50, 64), (64, 48)),
+        # Less than a block.
+        ((5, 30, 64), (1, 64, 32)),
+        ((9, 64), (64, 20)),
+    ],
+)
+@pytest.mark.parametrize("name", ["single elements", "wide blocks", "pieces"])
+def test_slices_of_batches_and_small_products(name, left, right):
+    check(left, right, True, SLICED[name])
+
+
+@pytest.mark.parametrize("rows", [112, 113])
+@pytest.mark.parametrize("name", SLICED)
+def test_kernels_of_slices(name, rows):
+    """Factors are read by vectors of four; shared memory is as stated, and barriers are few."""
+    tile = SLICED[name]
+    kernel = computed((rows, 384), (384, 128), False, tile).kernels[0]
+    declared = re.findall(r"__local float(\d?) \w+\[(\d+)\]", kernel.source)
+    assert sum(int(n or 1) * int(count) * 4 for n, count in declared) == tile.shared_bytes
+    assert not re.search(r"= [AB]\[", kernel.source)
+    down, across = tile.block
+    is_even = all(n * tile.steps // 4 % tile.threads == 0 for n in (down, across))
+    # Two in a step if not all threads copy as many vectors; one before the slices are added up.
+    assert kernel.source.count("barrier(") == (2 if is_even else 3)
+
+
+def test_slices_have_an_epilogue_of_several_tensors():
+    left, right = integers(45, 96), integers(96, 72, seed=1)
+    bias, residual = integers(72, seed=2), integers(45, 72, seed=3)
+    a, b = te.placeholder(left.shape, name="A"), te.placeholder(right.shape, name="B")
+    c, r = te.placeholder(bias.shape, name="C"), te.placeholder(residual.shape, name="R")
+    sums = matmul(a, b)
+    y = te.compute(sums.shape, lambda i, j: sums(i, j) + c(j) + r(i, j), name="Y")
+    for tile in SLICED.values():
+        s = te.create_schedule(y.op)
+        schedule_product(s, sums, y, tile)
+        f = texloom.build(s, [a, b, c, r, y], TARGET)
+        expected = left @ right + bias + residual
+        np.testing.assert_array_equal(f(left, right, bias, residual), expected)
+
+
+def test_slices_are_added_in_order():
+    """The sums of the slices are 2^24, 1, -2^24 and 1: in another order they would add up to 2."""
+    left, right = np.ones((32, 16), "float32"), np.zeros((16, 32), "float32")
+    right[::4] = np.array([[2**24], [1], [-(2**24)], [1]])
+    f = computed(left.shape, right.shape, False, SLICED["vectors of four"])
+    np.testing.assert_array_equal(f(left, right), np.ones((32, 32)))
+
+
+@pytest.mark.parametrize("name", ["single elements", "more pieces"])
+def test_equal_inputs_have_equal_bits(name):
+    rng = np.random.default_rng(0)
+    left, right = (rng.standard_normal(shape, "float32") for shape in ((45, 192), (192, 72)))
+    f = computed(left.shape, right.shape, False, SLICED[name])
+    np.testing.assert_array_equal(f(left, right), f(left, right))
+
+
 def test_small_blocks():
     """The kernel that adds up pieces has no more threads than the target allows, either."""
     f = computed((50, 768), (768, 100), True, target=f"{TARGET} -max_num_threads=64")
@@ -90,25 +175,37 @@ def test_many_matrices():
     assert kernel.grid[0] >= 70000 and max(kernel.grid[1:]) < 65536
 
 
-def test_open_rows():
+@pytest.mark.parametrize("tile", [None, *SLICED.values()])
+def test_open_rows(tile):
     n = te.var("n")
-    a, b = te.placeholder((n, 64), name="A"), te.placeholder((64, 48), name="B")
+    a, b = te.placeholder((n, 192), name="A"), te.placeholder((192, 48), name="B")
     y = matmul(a, b)
     target = Target(TARGET).value
     assert ProductTile.of(y, y, target) is not None
-    f = texloom.build(schedule_default([y], [a, b], ["global"] * 3, target), [a, b, y], TARGET)
+    if tile is None:
+        s = schedule_default([y], [a, b], ["global"] * 3, target)
+    else:
+        s = te.create_schedule(y.op)
+        schedule_product(s, y, y, tile)
+    f = texloom.build(s, [a, b, y], TARGET)
     for rows in (1, 28, 61):
-        left, right = integers(rows, 64), integers(64, 48)
+        left, right = integers(rows, 192), integers(192, 48)
         np.testing.assert_array_equal(f(left, right), left @ right)
 
 
-def test_halves_have_sums_of_float32():
+@pytest.mark.parametrize("tile", [None, SLICED["single elements"], SLICED["pieces"]])
+def test_halves_have_sums_of_float32(tile):
     a, b = (te.placeholder(shape, "float16", name="A") for shape in ((40, 64), (64, 48)))
     y = matmul(a, b)
     (sums,) = y.op.input_tensors
     target = Target(TARGET).value
     assert ProductTile.of(sums, y, target) is not None
-    f = texloom.build(schedule_default([y], [a, b], ["global"] * 3, target), [a, b, y], TARGET)
+    if tile is None:
+        s = schedule_default([y], [a, b], ["global"] * 3, target)
+    else:
+        s = te.create_schedule(y.op)
+        schedule_product(s, sums, y, tile)
+    f = texloom.build(s, [a, b, y], TARGET)
     left, right = integers(40, 64).astype("float16"), integers(64, 48).astype("float16")
     np.testing.assert_array_equal(f(left, right), left @ right)
 
@@ -146,3 +243,32 @@ def test_the_estimate_fills_the_processors():
     large = tile_for(1, 1024, 1024, 1024, LIMITS)
     # 2 * 10^9 operations at 6.7 * 10^13 a second.
     assert 32 < microseconds(large, 1, 1024, 1024, 1024) < 100
+
+
+def test_tiles_of_slices_fit_a_block():
+    """Each slice has whole vectors of steps; limits of threads and of shared memory hold."""
+
+    def of(threads=1024, shared_bytes=48 << 10, slices=8, steps=768):
+        tiles = candidates(steps, Limits(threads, shared_bytes, 16, slices))
+        return [tile for tile in tiles if tile.slices > 1]
+
+    assert {tile.slices for tile in of()} == {2, 4, 8}
+    for tile in of():
+        assert tile.steps % (4 * tile.slices) == 0 and 4 * tile.rows % tile.slices == 0
+        assert tile.threads == 32 * tile.slices * tile.warps[0] * tile.warps[1]
+    wide = {tile.steps for tile in of() if (tile.rows, tile.slices) == (8, 4)}
+    assert wide == {16, 32}  # the sums of the wider block leave less memory
+    assert {tile.slices for tile in of(steps=8 * 3)} == {2}
+    assert {tile.slices for tile in of(slices=4)} == {2, 4} and not of(slices=1)
+    assert 0 < len(of(threads=128)) < len(of()) and not of(threads=32)
+    assert all(tile.threads <= 128 for tile in of(threads=128))
+    assert 0 < len(of(shared_bytes=20 << 10)) < len(of()) and not of(shared_bytes=4 << 10)
+    assert all(tile.shared_bytes <= 20 << 10 for tile in of(shared_bytes=20 << 10))
+
+
+def test_slices_have_warps_of_their_own():
+    """A processor computes two blocks of eight warps side by side, and a third one afterwards."""
+    tile = ProductTile(4, (1, 1), 32, slices=8)
+    down, across = tile.block
+    one, two, three = (microseconds(tile, 1, n * 132 * down, across, 1024) for n in (1, 2, 3))
+    assert one == two and three > 1.5 * two

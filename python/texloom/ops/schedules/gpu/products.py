@@ -1,9 +1,10 @@
 """Schedules of products of matrices for GPUs: tiles in shared memory, and in registers.
 
 A block computes a tile of the product. In each step its threads copy some rows and columns of the
-factors into shared memory, those of the next step while they multiply. If there are few tiles, the
-steps of the sum are divided into pieces, which blocks compute, and a second kernel adds these up in
-order.
+factors into shared memory, those of the next step while they multiply. The terms of a step may be
+divided into slices, one for each group of threads of the block, which adds up the slices' sums in
+order at the end. If there are few tiles, the steps of the sum are divided into pieces, which blocks
+compute, and a second kernel adds these up in order.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -18,7 +20,7 @@ from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import likely, number_of
 from ...contraction import Contraction
-from ..channels_last.axes import in_registers
+from ..channels_last.axes import in_registers, vectorize
 
 _LANES = 4
 _WARP = (4, 8)  # threads of a warp along rows and columns
@@ -43,14 +45,28 @@ _ROUND_US = 0.4  # in which blocks start and end
 _SECOND_US = 3.2
 _SUMS_PER_US = 3.3e6  # that a second kernel adds up
 _USED = {
-    (7, (1, 1)): 0.45,
-    (4, (2, 1)): 0.44,
-    (8, (1, 2)): 0.54,
-    (4, (2, 2)): 0.52,
-    (7, (2, 2)): 0.60,
-    (8, (2, 2)): 0.62,
+    (7, (1, 1), 1): 0.45,
+    (4, (2, 1), 1): 0.44,
+    (8, (1, 2), 1): 0.54,
+    (4, (2, 2), 1): 0.52,
+    (7, (2, 2), 1): 0.60,
+    (8, (2, 2), 1): 0.62,
+    # Not measured: the parts of tiles of one slice and about as many warps.
+    (7, (1, 1), 2): 0.54,
+    (7, (1, 1), 4): 0.60,
+    (8, (1, 1), 4): 0.62,
+    (4, (1, 1), 8): 0.52,
+    (4, (2, 1), 2): 0.52,
+    (4, (2, 1), 4): 0.52,
+    (7, (2, 1), 2): 0.60,
+    (8, (1, 2), 2): 0.62,
+    (8, (1, 2), 4): 0.62,
+    (4, (2, 2), 2): 0.52,
+    (7, (2, 2), 2): 0.60,
+    (8, (2, 2), 2): 0.62,
 }
-"""Rows of a thread and warps of tiles, and which part of the products per cycle they use."""
+"""Rows of a thread, warps and slices of tiles, and their part of the products per cycle."""
+_MOST_SLICES = 1  # tiles of more are not measured
 
 
 @dataclass(frozen=True)
@@ -62,17 +78,21 @@ class ProductTile:
     rows : int
         Rows of a thread, which has a vector of columns of each.
     warps : (int, int)
-        Warps of a block along rows and columns.
+        Warps of a slice along rows and columns.
     steps : int
-        Steps of which the factors are in shared memory at once.
+        Steps of which the factors are in shared memory at once: vectors of each slice.
     pieces : int
         Pieces of the steps that blocks compute.
+    slices : int
+        Slices of the steps in shared memory, each of which other warps add up. They divide
+        ``4 * rows``, so that all threads of a block write equally many results.
     """
 
     rows: int
     warps: tuple[int, int]
     steps: int
     pieces: int = 1
+    slices: int = 1
 
     @property
     def block(self) -> tuple[int, int]:
@@ -82,13 +102,29 @@ class ProductTile:
     @property
     def threads(self) -> int:
         """Threads of a block."""
+        return self.threads_of_slice * self.slices
+
+    @property
+    def threads_of_slice(self) -> int:
+        """Threads that compute a tile of one slice."""
         return prod(_WARP) * prod(self.warps)
 
     @property
+    def lanes_written(self) -> int:
+        """Lanes of the vectors of a block that divide evenly among the threads of all slices."""
+        return next(n for n in (4, 2, 1) if _WARP[0] * self.rows % (self.slices * n) == 0)
+
+    @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory, for float32 factors: two steps of them."""
+        """Bytes of shared memory: two steps of float32 factors, and the sums of several slices.
+
+        Nothing reads the factors any more when a block stores the sums, but these have memory of
+        their own, since each array of a kernel has.
+        """
         down, across = self.block
-        return 2 * 4 * (down * (self.steps + _PAD) + self.steps * across)
+        factors = 2 * (down * (self.steps + _PAD) + self.steps * across)
+        sums = down * across * self.slices if self.slices > 1 else 0
+        return 4 * (factors + sums)
 
     @classmethod
     def of(cls, sums: Tensor, root: Tensor, target: TargetValue) -> ProductTile | None:
@@ -124,17 +160,24 @@ class Limits:
         Of a block.
     pieces : int
         Of the steps.
+    slices : int
+        Of the steps in shared memory.
     """
 
     threads: int
     shared_bytes: int
     pieces: int
+    slices: int = 1
 
     @classmethod
     def of(cls, target: TargetValue) -> Limits:
-        """Return the limits of a target; only GPUs like the one that was measured get pieces."""
-        pieces = max(_PIECES) if target.device == "nvidia" else 1
-        return cls(target.max_threads, target.local_memory_bytes, pieces)
+        """Return the limits of a target; GPUs unlike the one that was measured have one of each."""
+        pieces, slices = (max(_PIECES), _MOST_SLICES) if target.device == "nvidia" else (1, 1)
+        return cls(target.max_threads, target.local_memory_bytes, pieces, slices)
+
+    def allow(self, tile: ProductTile) -> bool:
+        """Whether a block of a tile has at most so many threads, and so much shared memory."""
+        return tile.threads <= self.threads and tile.shared_bytes <= self.shared_bytes
 
 
 def _are_of_matrices(sums: Tensor) -> bool:
@@ -163,31 +206,34 @@ def tile_for(batch: int, rows: int, columns: int, steps: int, limits: Limits) ->
     if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % _LANES:
         return None
     return min(
-        _candidates(steps, limits),
+        candidates(steps, limits),
         key=lambda tile: (microseconds(tile, batch, rows, columns, steps), tile.pieces),
         default=None,
     )
 
 
-def _candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
+def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
     """Yield the tiles from which :func:`tile_for` chooses."""
     for pieces in (n for n in _PIECES if n <= limits.pieces):
-        own = next((n for n in _STEPS if steps % (n * pieces) == 0), None)
-        if own is None or (pieces > 1 and (own < _STEPS[0] or steps // pieces < _LEAST_PIECE)):
+        own = [n for n in _STEPS if steps % (n * pieces) == 0]
+        if not own or (pieces > 1 and (own[0] < _STEPS[0] or steps // pieces < _LEAST_PIECE)):
             continue
-        for rows, warps in _USED:
-            tile = ProductTile(rows, warps, own, pieces)
-            if tile.threads <= limits.threads and tile.shared_bytes <= limits.shared_bytes:
-                yield tile
+        for rows, warps, slices in _USED:
+            if slices > limits.slices:
+                continue
+            # The sums of several slices may leave room for fewer steps.
+            sizes = own[:1] if slices == 1 else [n for n in own if n % (slices * _LANES) == 0]
+            tiles = (ProductTile(rows, warps, n, pieces, slices) for n in sizes)
+            yield from islice(filter(limits.allow, tiles), 1)
 
 
 def microseconds(tile: ProductTile, batch: int, rows: int, columns: int, steps: int) -> float:
     """Return the time that a product is estimated to take, with its launches."""
     down, across = tile.block
     blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
-    at_once = _WARPS // prod(tile.warps)
+    at_once = _WARPS // (prod(tile.warps) * tile.slices)
     full, rest = divmod(-(-blocks // _PROCESSORS), at_once)
-    used = _USED[tile.rows, tile.warps]
+    used = _USED[tile.rows, tile.warps, tile.slices]
     work = down * across * tile.steps / _PRODUCTS_PER_CYCLE / used
     cycles = full * max(at_once * work, _LEAST_CYCLES)
     cycles += max(rest * work, _LEAST_CYCLES) if rest else 0
@@ -217,21 +263,39 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     """
     factors = list(sums.op.input_tensors)
     if tile.pieces == 1:
+        return _sum_tiles(s, sums, root, factors, tile)
+    piece, _ = s[sums].split(sums.op.reduce_axis[0], nparts=tile.pieces)
+    parts = s.rfactor(sums, piece)
+    _sum_tiles(s, parts, parts, factors, tile)
+    added = in_registers(s, sums, root)
+    thread = _bind_elements(s[root], tile.threads_of_slice)
+    s[added].compute_at(s[root], thread)
+    _add_up(s[added], _LANES)
+    return thread
+
+
+def _sum_tiles(
+    s: Schedule, sums: Tensor, root: Tensor, factors: list[Tensor], tile: ProductTile
+) -> IterVar:
+    """Compute the sums of a kernel that writes `root`; return the axis of threads."""
+    if tile.slices == 1:
         local = in_registers(s, sums, root)
         thread = _bind_tiles(s[root], tile)
         s[local].compute_at(s[root], thread)
         _accumulate(s, local, factors, tile)
         return thread
-    piece, _ = s[sums].split(sums.op.reduce_axis[0], nparts=tile.pieces)
-    parts = s.rfactor(sums, piece)
-    local = s.cache_write(parts, "local")
-    s[local].compute_at(s[parts], _bind_tiles(s[parts], tile))
-    _accumulate(s, local, factors, tile)
+    _, inner = s[sums].split(sums.op.reduce_axis[0], tile.steps)
+    own, _ = s[sums].split(inner, nparts=tile.slices)
+    shared = s.rfactor(sums, own)
+    local = s.cache_write(shared, "local")
     added = in_registers(s, sums, root)
-    thread = _bind_elements(s[root], tile.threads)
-    s[added].compute_at(s[root], thread)
-    s[added].unroll(s[added].op.reduce_axis[0])
-    _vectorize(s[added], s[added].op.axis[-1])
+    block, thread, turn = _bind_blocks(s[root], tile)
+    s[added].compute_at(s[root], turn)
+    _add_up(s[added], tile.lanes_written)
+    s[shared].set_scope("shared")
+    s[shared].compute_at(s[root], block)
+    s[local].compute_at(s[shared], _bind_slices(s[shared], tile))
+    _accumulate(s, local, factors, tile)
     return thread
 
 
@@ -240,20 +304,68 @@ def _bind_tiles(stage: Stage, tile: ProductTile) -> IterVar:
     *others, row, column = stage.op.axis
     block_row, row = stage.split(row, tile.block[0])
     block_column, column = stage.split(column, tile.block[1])
+    threads, own = _split_tile(stage, row, column, tile)
+    stage.reorder(*others, block_row, block_column, *threads, *own)
+    thread = stage.fuse(*threads)
+    _bind_grid(stage, [*others, block_row], block_column)
+    _bind_thread(stage, thread, own)
+    return thread
+
+
+def _bind_blocks(stage: Stage, tile: ProductTile) -> tuple[IterVar, IterVar, IterVar]:
+    """Give each block its tile of ``[..., M, N]``, and each thread some vectors of the tile.
+
+    Returns the axes of blocks, of threads, and of the vectors of a thread.
+    """
+    *others, row, column = stage.op.axis
+    block_row, row = stage.split(row, tile.block[0])
+    block_column, column = stage.split(column, tile.block[1])
+    column, lane = stage.split(column, tile.lanes_written)
+    turn, row = stage.split(row, tile.threads * tile.lanes_written // tile.block[1])
+    stage.reorder(*others, block_row, block_column, row, column, turn, lane)
+    thread = stage.fuse(row, column)
+    _bind_grid(stage, [*others, block_row], block_column)
+    _bind_thread(stage, thread, [turn, lane], tile.lanes_written)
+    return block_column, thread, turn
+
+
+def _bind_slices(stage: Stage, tile: ProductTile) -> IterVar:
+    """Give each thread its tile of one of the slices of a block; return the axis of threads."""
+    part, *others, row, column = stage.op.axis
+    # Bounds leave out rows and columns past the end of a matrix; a block has threads for them, too.
+    only_row, row = stage.split(row, tile.block[0])
+    only_column, column = stage.split(column, tile.block[1])
+    threads, own = _split_tile(stage, row, column, tile)
+    stage.reorder(*others, only_row, only_column, part, *threads, *own)
+    thread = stage.fuse(part, *threads)
+    _bind_thread(stage, thread, own)
+    return thread
+
+
+def _split_tile(
+    stage: Stage, row: IterVar, column: IterVar, tile: ProductTile
+) -> tuple[list[IterVar], list[IterVar]]:
+    """Split the rows and columns of a block; return the axes of threads, and a thread's own."""
     warp_row, row = stage.split(row, _WARP[0] * tile.rows)
     own_row, thread_row = stage.split(row, _WARP[0])
     warp_column, column = stage.split(column, _WARP[1] * _LANES)
     thread_column, lane = stage.split(column, _LANES)
-    threads = [warp_row, warp_column, thread_row, thread_column]
-    stage.reorder(*others, block_row, block_column, *threads, own_row, lane)
-    thread = stage.fuse(*threads)
-    # Only x may have more blocks than _MOST_BLOCKS_ALONG_Y.
-    stage.bind(stage.fuse(*others, block_row), te.thread_axis("blockIdx.x"))
-    stage.bind(block_column, te.thread_axis("blockIdx.y"))
+    return [warp_row, warp_column, thread_row, thread_column], [own_row, lane]
+
+
+def _bind_grid(stage: Stage, rows: list[IterVar], column: IterVar) -> None:
+    """Bind the axes of blocks; only x may have more blocks than _MOST_BLOCKS_ALONG_Y."""
+    stage.bind(stage.fuse(*rows), te.thread_axis("blockIdx.x"))
+    stage.bind(column, te.thread_axis("blockIdx.y"))
+
+
+def _bind_thread(stage: Stage, thread: IterVar, own: list[IterVar], lanes: int = _LANES) -> None:
+    """Bind the axis of threads; unroll a thread's own vectors."""
+    *vectors, lane = own
     stage.bind(thread, te.thread_axis("threadIdx.x"))
-    stage.unroll(own_row)
-    stage.vectorize(lane)
-    return thread
+    for axis in vectors:
+        stage.unroll(axis)
+    vectorize(stage, lane, lanes)
 
 
 def _bind_elements(stage: Stage, threads: int) -> IterVar:
@@ -273,7 +385,10 @@ def _accumulate(s: Schedule, sums: Tensor, factors: list[Tensor], tile: ProductT
     shared = [s.cache_read(each, "shared", [sums]) for each in factors]
     left, right = (s.cache_read(each, "local", [sums]) for each in shared)
     *others, row, column = stage.op.axis
-    outer, inner = stage.split(stage.op.reduce_axis[0], tile.steps)
+    if tile.slices == 1:
+        outer, inner = stage.split(stage.op.reduce_axis[0], tile.steps)
+    else:
+        outer, inner = stage.op.reduce_axis
     group, step = stage.split(inner, _LANES)
     stage.reorder(outer, group, step, *others, row, column)
     # Each statement of a tile of open rows has a test, and the code would be long.
@@ -293,6 +408,12 @@ def _accumulate(s: Schedule, sums: Tensor, factors: list[Tensor], tile: ProductT
     s[shared[0]].storage_align(s[shared[0]].op.axis[-2], tile.steps, _PAD)
 
 
+def _add_up(stage: Stage, lanes: int) -> None:
+    """Let a thread add up the parts of a vector in order."""
+    stage.unroll(stage.op.reduce_axis[0])
+    _vectorize(stage, stage.op.axis[-1], lanes)
+
+
 def _copy(stage: Stage, threads: int) -> None:
     """Let the threads of a block copy a part of a factor."""
     *others, last = stage.op.axis
@@ -303,14 +424,16 @@ def _copy(stage: Stage, threads: int) -> None:
     stage.vectorize(lane)
 
 
-def _vectorize(stage: Stage, axis: IterVar) -> None:
-    _, lane = stage.split(axis, _LANES)
-    stage.vectorize(lane)
+def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
+    _, lane = stage.split(axis, lanes)
+    vectorize(stage, lane, lanes)
 
 
 __all__ = [
     "WITHOUT_FAST_SHARED_MEMORY",
+    "Limits",
     "ProductTile",
+    "candidates",
     "microseconds",
     "schedule_product",
     "tile_for",
