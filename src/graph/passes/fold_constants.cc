@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/evaluate.h"
-#include "graph/passes/unused_tensors.h"
+#include "graph/passes/common/unused_tensors.h"
 
 namespace texloom::graph {
 namespace {

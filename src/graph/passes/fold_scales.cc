@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/common/remove_dead_nodes.h"
+#include "graph/passes/common/unique_names.h"
+#include "graph/passes/common/unused_tensors.h"
 #include "graph/passes/scales/affine.h"
 #include "graph/passes/scales/weighted_sums.h"
-#include "graph/passes/unique_names.h"
-#include "graph/passes/unused_tensors.h"
 #include "ir/arith/simplify.h"
 #include "ir/interpret/value.h"
 #include "ir/visit.h"

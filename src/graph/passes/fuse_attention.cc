@@ -11,7 +11,7 @@
 
 #include "graph/analysis/movement.h"
 #include "graph/build_computation.h"
-#include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/common/remove_dead_nodes.h"
 #include "ir/interpret/value.h"
 #include "ir/program.h"
 #include "schedule/operation/operation.h"

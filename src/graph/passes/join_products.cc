@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "graph/build_computation.h"
-#include "graph/passes/remove_dead_nodes.h"
-#include "graph/passes/unique_names.h"
+#include "graph/passes/common/remove_dead_nodes.h"
+#include "graph/passes/common/unique_names.h"
 #include "ir/program.h"
 #include "ir/visit.h"
 #include "schedule/operation/operation.h"

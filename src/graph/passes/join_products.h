@@ -1,7 +1,7 @@
 #pragma once
 
 #include "graph/graph.h"
-#include "graph/passes/kernel_library.h"
+#include "graph/passes/common/kernel_library.h"
 
 namespace texloom::graph {
 

@@ -16,7 +16,7 @@
 #include <variant>
 #include <vector>
 
-#include "graph/passes/unused_tensors.h"
+#include "graph/passes/common/unused_tensors.h"
 
 namespace texloom::graph {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "graph/passes/compose_moves.h"
+#include "graph/passes/common/remove_dead_nodes.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_scales.h"
 #include "graph/passes/fuse.h"
@@ -14,8 +14,8 @@
 #include "graph/passes/join_products.h"
 #include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
-#include "graph/passes/remove_dead_nodes.h"
-#include "graph/passes/sink_moves.h"
+#include "graph/passes/moves/compose_moves.h"
+#include "graph/passes/moves/sink_moves.h"
 #include "graph/passes/store_halves.h"
 #include "graph/verify/verify.h"
 #include "support/diagnostic.h"

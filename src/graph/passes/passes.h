@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "graph/passes/kernel_library.h"
+#include "graph/passes/common/kernel_library.h"
 
 namespace texloom::graph {
 

@@ -1,6 +1,6 @@
 #include "graph/passes/seal.h"
 
-#include "graph/passes/unused_tensors.h"
+#include "graph/passes/common/unused_tensors.h"
 #include "support/diagnostic.h"
 
 namespace texloom::graph {

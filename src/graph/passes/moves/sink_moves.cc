@@ -1,4 +1,4 @@
-#include "graph/passes/sink_moves.h"
+#include "graph/passes/moves/sink_moves.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "graph/build_computation.h"
+#include "graph/passes/common/remove_dead_nodes.h"
+#include "graph/passes/common/unique_names.h"
 #include "graph/passes/moves/move.h"
 #include "graph/passes/moves/order.h"
-#include "graph/passes/remove_dead_nodes.h"
-#include "graph/passes/unique_names.h"
 #include "support/check.h"
 
 namespace texloom::graph {

@@ -1,4 +1,4 @@
-#include "graph/passes/unused_tensors.h"
+#include "graph/passes/common/unused_tensors.h"
 
 #include <utility>
 #include <vector>

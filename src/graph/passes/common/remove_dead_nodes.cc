@@ -1,4 +1,4 @@
-#include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/common/remove_dead_nodes.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/passes/unused_tensors.h"
+#include "graph/passes/common/unused_tensors.h"
 #include "schedule/operation/operation.h"
 
 namespace texloom::graph {

@@ -1,4 +1,4 @@
-#include "graph/passes/compose_moves.h"
+#include "graph/passes/moves/compose_moves.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "graph/analysis/pattern.h"
 #include "graph/compose.h"
-#include "graph/passes/remove_dead_nodes.h"
+#include "graph/passes/common/remove_dead_nodes.h"
 #include "graph/views.h"
 
 namespace texloom::graph {
