@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "schedule/operation/extern_operation.h"
 #include "schedule/operation/replace.h"
 #include "support/check.h"
 
@@ -120,6 +121,46 @@ ir::Tensor converted(const ir::Tensor& tensor, ir::Type type, std::string name) 
       schedule::make_compute(std::move(name), "", axes, value, tensor->location));
 }
 
+// The extern that computes all outputs from the inputs; null for other computations.
+const schedule::Operation* only_extern(const Computation& computation) {
+  const schedule::Op op = schedule::operation_of(computation.outputs.front());
+  const auto is_own = [&](const ir::Tensor& output) {
+    return output->producer.get() == computation.outputs.front()->producer.get();
+  };
+  const auto is_input = [&](const schedule::ExternInput& read) {
+    return schedule::operation_of(read.tensor)->is_placeholder();
+  };
+  const bool fits = op->is_extern() && std::ranges::all_of(computation.outputs, is_own) &&
+                    computation.outputs.size() == op->types.size() &&
+                    std::ranges::all_of(op->reads, is_input);
+  return fits ? op.get() : nullptr;  // the computation keeps it alive
+}
+
+// The outputs of an extern over inputs and outputs of these types; empty if they need copies.
+std::vector<ir::Tensor> stored_outputs(const Computation& computation,
+                                       const std::vector<ir::Tensor>& inputs,
+                                       const std::vector<ir::Type>& types) {
+  const schedule::Operation* op = only_extern(computation);
+  if (op == nullptr) return {};
+  std::vector<ir::Tensor> read;
+  for (const schedule::ExternInput& each : op->reads) {
+    const auto place = std::ranges::find_if(computation.inputs, [&](const ir::Tensor& input) {
+      return input->same_tensor(*each.tensor);
+    });
+    read.push_back(inputs[static_cast<std::size_t>(place - computation.inputs.begin())]);
+  }
+  std::vector<ir::Type> written = op->types;
+  for (std::size_t i = 0; i < types.size(); ++i)
+    written[static_cast<std::size_t>(computation.outputs[i]->output)] = types[i];
+  const schedule::Op made = schedule::with_types(*op, read, written);
+  std::vector<ir::Tensor> outputs;
+  for (const ir::Tensor& output : computation.outputs) {
+    if (made)
+      outputs.push_back(schedule::output_of(made, static_cast<std::size_t>(output->output)));
+  }
+  return outputs;
+}
+
 }  // namespace
 
 SharedComputation composed(const Graph& graph, const Node& fused) {
@@ -143,6 +184,8 @@ SharedComputation with_types(SharedComputation computation, const std::vector<ir
         schedule::make_placeholder(input->name, inputs[i], input->shape, input->location)));
     wide.add(input, converted(made.inputs.back(), input->type, "widened"));
   }
+  made.outputs = stored_outputs(*computation, made.inputs, outputs);
+  if (!made.outputs.empty()) return std::make_shared<const Computation>(std::move(made));
   made.outputs = schedule::with_replacements(computation->outputs, wide);
   for (std::size_t i = 0; i < outputs.size(); ++i)
     made.outputs[i] = converted(made.outputs[i], outputs[i], "rounded");

@@ -12,7 +12,8 @@ namespace texloom::graph {
 SharedComputation composed(const Graph& graph, const Node& fused);
 
 // The computation with inputs and outputs of these types: inputs are widened first, and outputs are
-// rounded last.
+// rounded last; or, in a statement that only loads and stores them, where they are loaded and
+// stored.
 SharedComputation with_types(SharedComputation computation, const std::vector<ir::Type>& inputs,
                              const std::vector<ir::Type>& outputs);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "ir/accesses.h"
 #include "ir/visit.h"
 #include "schedule/operation/buffer_statement.h"
 #include "schedule/operation/kernel_nests.h"
@@ -133,6 +134,60 @@ Op with_inputs(const Operation& op, std::vector<Tensor> tensors) {
   for (size_t i = 0; i < tensors.size(); ++i) other.reads[i].tensor = std::move(tensors[i]);
   other.inputs = each_once(other.reads);
   return Op(new Operation(std::move(other)));
+}
+
+namespace {
+
+// The row-major buffer, with elements of another type.
+Buffer retyped(const Buffer& buffer, Type type) {
+  if (buffer->is_symbolic())
+    return make_array(buffer->name, type, buffer->extents, buffer->location);
+  return make_buffer(buffer->name, type, buffer->shape, MemoryScope::Global, buffer->location);
+}
+
+}  // namespace
+
+Op with_types(const Operation& op, const std::vector<Tensor>& tensors,
+              const std::vector<Type>& outputs) {
+  std::unordered_map<const BufferNode*, Buffer> stored;  // the buffers of other types
+  const auto as_stored = [&](const Buffer& buffer, Type type) {
+    if (buffer->type == type) return buffer;
+    const Buffer made = retyped(buffer, type);
+    return stored.emplace(buffer.get(), made).first->second;
+  };
+  std::vector<ExternInput> reads;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    reads.push_back({tensors[i], as_stored(op.reads[i].buffer, tensors[i]->type)});
+  std::vector<Buffer> writes;
+  for (size_t i = 0; i < outputs.size(); ++i) writes.push_back(as_stored(op.writes[i], outputs[i]));
+  const auto find = [&](const Buffer& buffer) {
+    const auto found = stored.find(buffer.get());
+    return found == stored.end() ? Buffer() : found->second;
+  };
+  const auto is_written = [&](const Buffer& buffer) {
+    return std::ranges::any_of(op.writes, [&](const Buffer& b) { return b.same_as(buffer); });
+  };
+  bool fits = true;
+  for_each_access(op.statement, [&](const BufferAccess& access) {
+    if (find(access.buffer) && (access.foreign || access.type != access.buffer->type ||
+                                access.reads() == is_written(access.buffer)))
+      fits = false;
+  });
+  if (!fits) return {};
+  Stmt statement = rewrite(
+      op.statement,
+      [&](const Load& n, const Expr& e) {
+        const Buffer buffer = find(n.buffer);
+        return buffer ? make_cast(n.type, make_load(buffer, n.indices, n.location), n.location) : e;
+      },
+      [&](const Store& n, const Stmt& s) {
+        const Buffer buffer = find(n.buffer);
+        if (!buffer) return s;
+        return make_store(buffer, n.indices, make_cast(buffer->type, n.value, n.location),
+                          n.location);
+      });
+  return make_extern(op.name, op.tag, std::move(reads), std::move(writes), std::move(statement),
+                     op.location, op.attributes);
 }
 
 Stmt nests_of(const Operation& op, const std::vector<Buffer>& reads,

@@ -120,6 +120,20 @@ def model(batch):
     )
 
 
+def test_halves_are_converted_in_the_kernel():
+    """With tensors of float16 in between, attention has no other kernels than with float32."""
+    x, w = floats(1, 10, 72), floats(72, 216, seed=1)
+    halves, plain = (
+        Model(model(1), target=TARGET, precision=precision) for precision in ("fp16", "fp32")
+    )
+    assert halves.summary["launches"] == plain.summary["launches"]
+    got, expected = (each.run({"x": x, "w": w})["y"] for each in (halves, plain))
+    # Queries and keys are rounded to halves, which changes scores by a share of their terms.
+    terms = 72 * np.abs(x).max() * np.abs(w).max()
+    unit = 2.0**-11
+    np.testing.assert_allclose(got, expected, atol=terms * unit * (2 + 2 * 24 * 0.25 * terms))
+
+
 @pytest.mark.parametrize("batch", [1, 2])
 def test_heads_are_split_and_joined_in_place(batch):
     """The launches are the product, attention, and a copy to the shape of the output."""

@@ -57,6 +57,28 @@ TEST_F(Extern, OtherInputsKeepTheRest) {
   EXPECT_EQ(output_of(op, 1)->shape.size(), 2U);
 }
 
+TEST_F(Extern, OtherTypesAreConvertedAtAccesses) {
+  const Tensor narrow = output_of(make_placeholder("B", ir::Type::f(16), a->shape, {}));
+  const Op op = with_types(*make(copy()), {narrow}, {ir::Type::f(16), ir::kFloat32});
+  ASSERT_TRUE(op);
+  EXPECT_EQ(op->types, (std::vector{ir::Type::f(16), ir::kFloat32}));
+  EXPECT_EQ(op->reads[0].buffer->type, ir::Type::f(16));
+  const auto* store = ir::as<ir::Store>(op->statement);
+  ASSERT_NE(store, nullptr);
+  EXPECT_EQ(store->value->type, ir::Type::f(16));
+  EXPECT_TRUE(op->writes[1].same_as(second));
+}
+
+// What is stored, and loaded again, would be rounded in between.
+TEST_F(Extern, OutputsThatAreLoadedKeepTheirTypes) {
+  const Expr zero = ir::make_int(0);
+  const Stmt again =
+      ir::make_store(to, {zero}, ir::make_load(to, {zero}) + ir::make_load(from, {zero}));
+  const Op op = make(again);
+  EXPECT_FALSE(with_types(*op, {a}, {ir::Type::f(16), ir::kFloat32}));
+  EXPECT_TRUE(with_types(*op, {a}, {ir::kFloat32, ir::Type::f(16)}));
+}
+
 TEST_F(Extern, BuffersAreThoseOfTheTensors) {
   from = buffer("A", {7}, ir::MemoryScope::Global);
   EXPECT_THAT(faults([&] { make(copy()); }),
