@@ -225,6 +225,7 @@ INTERNAL = (
     "texloom.te.statement_function",
     "texloom.te.tracing",
     "texloom.text_file",
+    "texloom.whole_file",
     "texloom.tir.buffer",
     "texloom.tir.calls",
     "texloom.tir.expr",

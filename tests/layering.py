@@ -108,7 +108,7 @@ ONLY_IN = {
 
 # The rooms of the Python package, in layers: a room may use the rooms in earlier rows.
 PYTHON_LAYERS = (
-    ("errors", "dtypes", "text_file"),
+    ("errors", "dtypes", "text_file", "whole_file"),
     ("checks",),
     ("tvm", "functions", "custom", "trace"),
     ("devices", "tir"),
