@@ -110,7 +110,7 @@ ONLY_IN = {
 PYTHON_LAYERS = (
     ("errors", "dtypes", "text_file", "whole_file"),
     ("checks",),
-    ("tvm", "functions", "custom", "trace"),
+    ("tvm", "functions", "custom", "trace", "profiles"),
     ("devices", "tir"),
     ("arrays", "target"),
     ("nd", "building"),

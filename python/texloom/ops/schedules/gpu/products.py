@@ -19,6 +19,7 @@ from typing import Any
 from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import likely, number_of
+from ....profiles import DeviceProfile, profile_of
 from ...contraction import Contraction
 from ..channels_last.axes import in_registers, vectorize
 
@@ -31,19 +32,13 @@ _MOST_BLOCKS_ALONG_Y = 65535
 _LEAST_COLUMNS = 16
 _LEAST_ROWS = 2
 _PAD = 4  # elements after a row of the left factor, so that rows are in different banks
-WITHOUT_FAST_SHARED_MEMORY = ("adreno", "mali")
 
-# An NVIDIA H200's rates, fitted to 93 times of 31 products of 2 * 10^7 to 2 * 10^9 operations: the
-# root of the mean square of the errors is 11 %.
-_PROCESSORS = 132
-_WARPS = 16  # of a processor that run side by side
-_PRODUCTS_PER_CYCLE = 128
-_LEAST_CYCLES = 800  # of a step
-_CYCLES_PER_US = 1980
-_LAUNCH_US = 4.7
-_ROUND_US = 0.4  # in which blocks start and end
-_SECOND_US = 3.2
-_SUMS_PER_US = 3.3e6  # that a second kernel adds up
+# How the kernels use a device, next to its profile: fitted to 93 times of 31 products of 2 * 10^7
+# to 2 * 10^9 operations on an NVIDIA H200; the root of the mean square of the errors is 11 %.
+_REGISTERS = 128  # of a thread
+_ROUND = 0.99  # latencies of memory in which blocks start and end
+_SECOND = 0.7273  # launches that a second kernel adds, since the first one hides a part
+_SUM_BYTES = 1.7424  # bytes of the common cache whose time a sum of a piece takes
 _USED = {
     (7, (1, 1), 1): 0.45,
     (4, (2, 1), 1): 0.44,
@@ -133,11 +128,9 @@ class ProductTile:
         None for other sums than those of row-major matrices, with too few rows or columns, or where
         vectors do not divide columns and steps.
         """
-        if (
-            target.is_cpu
-            or target.device in WITHOUT_FAST_SHARED_MEMORY
-            or len(root.shape) != len(sums.shape)
-        ):
+        if target.is_cpu or len(root.shape) != len(sums.shape):
+            return None
+        if not profile_of(target).has_fast_shared_memory:
             return None
         if not _are_of_matrices(sums) or sums.dtype != "float32":
             return None
@@ -160,6 +153,8 @@ class Limits:
         Of a block.
     pieces : int
         Of the steps.
+    profile : DeviceProfile
+        By which times are estimated.
     slices : int
         Of the steps in shared memory.
     """
@@ -167,13 +162,14 @@ class Limits:
     threads: int
     shared_bytes: int
     pieces: int
+    profile: DeviceProfile
     slices: int = 1
 
     @classmethod
     def of(cls, target: TargetValue) -> Limits:
-        """Return the limits of a target; GPUs unlike the one that was measured have one of each."""
-        pieces, slices = (max(_PIECES), _MOST_SLICES) if target.device == "nvidia" else (1, 1)
-        return cls(target.max_threads, target.local_memory_bytes, pieces, slices)
+        """Return the limits of a target."""
+        most, profile = max(_PIECES), profile_of(target)
+        return cls(target.max_threads, target.local_memory_bytes, most, profile, _MOST_SLICES)
 
     def allow(self, tile: ProductTile) -> bool:
         """Whether a block of a tile has at most so many threads, and so much shared memory."""
@@ -207,7 +203,10 @@ def tile_for(batch: int, rows: int, columns: int, steps: int, limits: Limits) ->
         return None
     return min(
         candidates(steps, limits),
-        key=lambda tile: (microseconds(tile, batch, rows, columns, steps), tile.pieces),
+        key=lambda tile: (
+            microseconds(tile, batch, rows, columns, steps, limits.profile),
+            tile.pieces,
+        ),
         default=None,
     )
 
@@ -227,21 +226,24 @@ def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
             yield from islice(filter(limits.allow, tiles), 1)
 
 
-def microseconds(tile: ProductTile, batch: int, rows: int, columns: int, steps: int) -> float:
+def microseconds(
+    tile: ProductTile, batch: int, rows: int, columns: int, steps: int, profile: DeviceProfile
+) -> float:
     """Return the time that a product is estimated to take, with its launches."""
     down, across = tile.block
     blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
-    at_once = _WARPS // (prod(tile.warps) * tile.slices)
-    full, rest = divmod(-(-blocks // _PROCESSORS), at_once)
-    used = _USED[tile.rows, tile.warps, tile.slices]
-    work = down * across * tile.steps / _PRODUCTS_PER_CYCLE / used
-    cycles = full * max(at_once * work, _LEAST_CYCLES)
-    cycles += max(rest * work, _LEAST_CYCLES) if rest else 0
-    spent = _LAUNCH_US + cycles * (steps // tile.pieces // tile.steps) / _CYCLES_PER_US
-    spent += _ROUND_US * (full + (rest > 0))
-    if tile.pieces == 1:
-        return spent
-    return spent + _SECOND_US + tile.pieces * batch * rows * columns / _SUMS_PER_US
+    at_once = max(1, profile.registers_per_processor // (_REGISTERS * tile.threads))
+    full, rest = divmod(-(-blocks // profile.processors), at_once)
+    rate = profile.fma_rate / profile.processors * _USED[tile.rows, tile.warps, tile.slices]
+    work = down * across * tile.steps / rate
+    latency = profile.latency_seconds
+    spent = full * max(at_once * work, latency) + (max(rest * work, latency) if rest else 0)
+    spent *= steps // tile.pieces // tile.steps
+    spent += profile.launch_seconds + _ROUND * latency * (full + (rest > 0))
+    if tile.pieces > 1:
+        sums = tile.pieces * batch * rows * columns
+        spent += _SECOND * profile.launch_seconds + sums * _SUM_BYTES / profile.cache_rate
+    return spent * 1e6
 
 
 def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile) -> IterVar:
@@ -430,7 +432,6 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
 
 
 __all__ = [
-    "WITHOUT_FAST_SHARED_MEMORY",
     "Limits",
     "ProductTile",
     "candidates",
