@@ -30,7 +30,8 @@ MORE = {
     "compare": "[wrong results](onnx.md#wrong-results)",
     "replay": "[wrong results](onnx.md#wrong-results)",
     "doctor": "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
-    "devices": "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
+    "devices": "[device profiles](device_profiles.md) and "
+    "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
     "inspect": "[packages](packages.md), [costs](costs.md#the-choice)",
     "plan": "[memory planning](planning.md)",
     "show": "[the Python API](python.md#looking-at-schedules-and-kernels)",

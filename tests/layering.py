@@ -108,9 +108,9 @@ ONLY_IN = {
 
 # The rooms of the Python package, in layers: a room may use the rooms in earlier rows.
 PYTHON_LAYERS = (
-    ("errors", "dtypes", "text_file"),
+    ("errors", "dtypes", "text_file", "whole_file"),
     ("checks",),
-    ("tvm", "functions", "custom", "trace"),
+    ("tvm", "functions", "custom", "trace", "profiles"),
     ("devices", "tir"),
     ("arrays", "target"),
     ("nd", "building"),

@@ -19,8 +19,9 @@ from .checks.argument_kinds import shown
 from .checks.checked_calls import check_calls
 from .devices.absent import AbsentDevice
 from .devices.absent import refuse as refuse_device
-from .devices.lookup import present
+from .devices.lookup import name_of, present
 from .errors import MisuseError, refuse
+from .profiles import fits_device, profile_for_device, profile_of
 from .tvm.spellings import (
     as_mapping,
     has_no_effect,
@@ -51,22 +52,26 @@ class Target:
     Warns
     -----
     TexloomWarning
-        TL4003 for a device without a preset: limits that every device has are assumed.
+        TL4003 for a device without a preset: limits that every device has are assumed; TL5022 for
+        the measured profile of another device than the one that is named, which is not used.
 
     Raises
     ------
     TVMError
         TL4003 for an unknown target or attribute; for the name of a device, TL5006 if it does not
-        exist, and TL5016 if there is no such driver.
+        exist, and TL5016 if there is no such driver; for a profile that is named, TL5016 if it is
+        unknown, TL5018 if its file cannot be read, TL5019 if it is damaged.
     """
 
     def __init__(
         self, target: str | Target | TargetValue | Mapping[str, Any], host: Any = None
     ) -> None:
         _check_kind(target)
+        device = None
         if (named := device_named(target)) is not None:
             options = str(target).split()[1:]
-            target = Target.from_device(present(named))
+            device = present(named)
+            target = Target.from_device(device)
             if options:
                 target = " ".join([str(target), *options])
         given = target if isinstance(target, Mapping) else str(target)
@@ -75,6 +80,8 @@ class Target:
         if isinstance(given, Mapping):
             _check_has_kind(given)
         words = words_of(given)
+        if device is not None:
+            words = [word for word in words if not _is_profile_of_other(word, device)]
         remarks = [word for word in words if has_no_effect(word, words[0])]
         # The options that were given explicitly.
         self._given = target._given if isinstance(target, Target) else dict(map(option, words[1:]))
@@ -86,6 +93,7 @@ class Target:
             self._value = TargetValue(self._kernel_text)
             self._text = " ".join([str(self._value), *remarks])
             self._options = {**self._value.attrs, **dict(map(option, remarks))}
+            profile_of(self._value)
             for device in (word for word in remarks if is_unknown_device(word, words[0])):
                 _warn_of_device(words[0], option(device)[1])
         if host is None:
@@ -101,6 +109,9 @@ class Target:
     def from_device(cls, device: Device) -> Target:
         """Return the target of a device on this machine, with its own limits and features.
 
+        If the device was measured by ``texloom devices --measure``, the target names the profile
+        that was kept; the warning TL5022 says why one is not used.
+
         That of the device ``"host:0"``, the processor, is native code if LLVM is there; otherwise
         its kernels are for the interpreter.
         """
@@ -112,7 +123,11 @@ class Target:
                 f"Target.from_device is given {shown(device)}, not a device",
                 'give a device, as texloom.device("opencl:0")',
             )
-        target = cls(NATIVE if device.driver == "host" and has_llvm() else device._target)
+        text = NATIVE if device.driver == "host" and has_llvm() else device._target
+        profile = (
+            "" if device.driver == "host" else profile_for_device(name_of(device), device.info)
+        )
+        target = cls(f"{text} -profile={profile}" if profile else text)
         target._given = target._options
         return target
 
@@ -225,6 +240,13 @@ def _check_kind(target: Any) -> None:
             f"the target is {shown(target)}, not a string, a Target or a mapping",
             'name one, as "opencl" or "opencl -device=adreno"',
         )
+
+
+def _is_profile_of_other(word: str, device: Device) -> bool:
+    """Whether a word names the measured profile of another device, which is told in a warning."""
+    name, value = option(word)
+    is_named = name == "profile" and bool(value)
+    return is_named and not fits_device(str(value), name_of(device), device.info)
 
 
 def _check_has_kind(config: Mapping[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import tempfile
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import refuse
+from ..whole_file import write_whole
 
 ARRAY_FILES = (".npy", ".npz")
 _LONGEST_NAME = 255  # bytes in a file name, on most file systems
@@ -76,32 +76,6 @@ def refuse_overwriting(file: Path, *sources: Path) -> None:
             refuse(
                 "FileError", f"{file} is an input, and would be overwritten", "choose another file"
             )
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file as a whole: complete content replaces an existing file at once."""
-    try:
-        _write_whole(path, content)
-    except OSError as error:  # the error names the temporary file
-        raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _write_whole(path: Path, content: bytes) -> None:
-    number, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:100]}.")
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask
 
 
 def file_names(outputs: Iterable[str]) -> dict[str, str]:
@@ -168,5 +142,4 @@ __all__ = [
     "refuse_overwriting",
     "save_outputs",
     "tensors_of",
-    "write_whole",
 ]

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from ..devices.lookup import present
 from ..errors import TVMError, refuse
-from .arrays import npy_bytes, write_whole
+from ..whole_file import write_whole
+from .arrays import npy_bytes
 from .reports import described
 from .runnable import Runnable
 

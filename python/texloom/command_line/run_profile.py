@@ -13,7 +13,8 @@ from .._core import Device
 from ..devices.lookup import present
 from ..errors import refuse
 from ..trace import rows_of, table_of
-from .arrays import refuse_missing_folder, write_whole
+from ..whole_file import write_whole
+from .arrays import refuse_missing_folder
 from .kernel_times import start_profile
 from .model_arguments import choose_device
 

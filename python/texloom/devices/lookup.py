@@ -69,6 +69,11 @@ def present(given: Device | str | None) -> Device:
     return found
 
 
+def name_of(device: Device) -> str:
+    """Return the name that stands for a device in commands and targets, such as ``"opencl:0"``."""
+    return f"{device.driver}:{device.device_id}"
+
+
 def devices(driver: str | None = None) -> list[dict[str, Any]]:
     """Describe the devices of this machine.
 
@@ -112,5 +117,5 @@ def metal(index: int = 0) -> Device | AbsentDevice:
     return device("metal", device_index(index))
 
 
-__all__ = ["cl", "device", "devices", "metal", "opencl", "present"]
+__all__ = ["cl", "device", "devices", "metal", "name_of", "opencl", "present"]
 check_calls(globals())

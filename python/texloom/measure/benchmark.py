@@ -12,6 +12,7 @@ from .._core import CallArgument, Device, Function, NDArray
 from ..errors import refuse
 from .device_rates import Rates, rates_of
 from .measurement import Measurement
+from .quantities import scaled
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,12 +59,12 @@ class Benchmark(Measurement):
         return None if self.operations is None else self.operations / self.median
 
     def __repr__(self) -> str:
-        lower, _, upper = (_scaled(seconds, "s") for seconds in self.quartiles)
-        ends = f"{_scaled(self.min, 's')} to {_scaled(self.max, 's')}"
+        lower, _, upper = (scaled(seconds, "s") for seconds in self.quartiles)
+        ends = f"{scaled(self.min, 's')} to {scaled(self.max, 's')}"
         time = f"quartiles {lower} to {upper}, all {ends}"
         lines = [
             f"{self.name} on {self.device}: {len(self.results)} x {self.runs} runs",
-            _line("time", _scaled(self.median, "s"), time),
+            _line("time", scaled(self.median, "s"), time),
             _rate_line("memory", self.bytes, self.bytes_per_second, self.device_rates.bytes, "B"),
         ]
         if self.operations is None or self.operations_per_second is None:
@@ -79,23 +80,8 @@ def _line(name: str, value: str, text: str) -> str:
 
 
 def _rate_line(name: str, amount: float, rate: float, most: float, unit: str) -> str:
-    share = f"{100 * rate / most:.3g} % of {_scaled(most, unit)}/s"
-    return _line(name, f"{_scaled(rate, unit)}/s", f"{share}, {_scaled(amount, unit)} a run")
-
-
-def _scaled(value: float, unit: str) -> str:
-    """Return a value with three digits and a decimal prefix."""
-    for prefix, scale in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3)):
-        if abs(value) >= scale * 0.9995:
-            return f"{value / scale:.{_decimals(value / scale)}f} {prefix}{unit}"
-    if value == 0:
-        return f"0 {unit}"
-    prefix, scale = ("u", 1e-6) if value >= 0.9995e-6 else ("n", 1e-9)
-    return f"{value / scale:.{_decimals(value / scale)}f} {prefix}{unit}"
-
-
-def _decimals(value: float) -> int:
-    return 2 if value < 9.995 else 1 if value < 99.95 else 0
+    share = f"{100 * rate / most:.3g} % of {scaled(most, unit)}/s"
+    return _line(name, f"{scaled(rate, unit)}/s", f"{share}, {scaled(amount, unit)} a run")
 
 
 def benchmark(self: Function, *args: Any, repeat: int = 20, min_repeat_ms: float = 5) -> Benchmark:

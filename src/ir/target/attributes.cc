@@ -122,6 +122,8 @@ constexpr std::array kAttributes = {
     Attribute{"contract", Flag{[](Target& t) -> bool& { return t.math.contract; }}},
     Attribute{"fast_math", Flag{[](Target& t) -> bool& { return t.math.fast; }}},
     Attribute{"checked", Flag{[](Target& t) -> bool& { return t.checked; }}},
+    Attribute{"profile", Word{[](Target& t) -> std::string& { return t.profile; }},
+              kOpenCl | kMetal},
 };
 
 // An attribute that kernels of the kind cannot have, as their language lacks the feature.

@@ -133,6 +133,9 @@ struct Target {
   MathMode math;
   // Kernels test their indices and report bad ones (lower/loops/check_accesses.h).
   bool checked = false;
+  // The rates by which schedules estimate times: the name of a profile, or the path of its file; ""
+  // for those of the device's family. Only the Python front reads them.
+  std::string profile;
 
   bool operator==(const Target&) const = default;
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from bad_input import array, block, case, compiled
 
 import texloom as tvm
-from texloom import te
+from texloom import profiles, te
 
 
 @case("TL5001", says="takes 2 arguments but is called with 0")
@@ -228,6 +230,14 @@ def array_larger_than_the_device_allows() -> None:
 def cache_that_is_no_folder() -> None:
     f = compiled()
     f(array(), array())  # wrong
+
+
+@case("TL5022", TEXLOOM_CACHE_DIR="<empty>")
+def profile_of_another_device() -> None:
+    phone = profiles.DeviceIdentity("Adreno 740", "QUALCOMM", "QUALCOMM Snapdragon", "1.0")
+    measured = replace(profiles.stated("adreno-7xx"), origin="measured", device=phone)
+    name = profiles.keep(measured)
+    tvm.target.Target(f"opencl:0 -profile={name}")  # wrong
 
 
 @case("TL5015", says="more than 1000000 launches")

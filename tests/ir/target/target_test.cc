@@ -124,7 +124,7 @@ TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
   EXPECT_EQ(parse("metal -float64=0"), parse("metal"));
   EXPECT_TRUE(parse("metal -argument_buffers=1").features.argument_buffers);
-  EXPECT_EQ(attributes(parse("metal")).size(), 19U);
+  EXPECT_EQ(attributes(parse("metal")).size(), 20U);
   EXPECT_EQ(attributes(parse("metal"))[0],
             std::pair(std::string_view("msl"), AttributeValue("2.3")));
 }
@@ -166,12 +166,16 @@ TEST(Target, Attributes) {
   EXPECT_TRUE(parse("metal -fast_math=1").math.fast);
   EXPECT_EQ(to_string(parse("llvm -fast_math=1")), "llvm -fast_math=1");
   EXPECT_EQ(to_string(parse("llvm -fast_math=0")), "llvm");
+  EXPECT_EQ(parse("opencl -profile=phone.json").profile, "phone.json");
+  EXPECT_EQ(to_string(parse("metal -profile=a -profile=b")), "metal -profile=b");
+  EXPECT_EQ(to_string(parse("opencl -profile=a -profile=")), "opencl");
+  EXPECT_EQ(error_of("llvm -profile=a").message, "unknown target attribute '-profile=a'");
   EXPECT_EQ(parse("opencl -max_num_threads=1 -max_num_threads=2").limits.max_threads, 2);
 }
 
 TEST(Target, AttributesByName) {
   const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
-  EXPECT_EQ(values.size(), 17U);
+  EXPECT_EQ(values.size(), 18U);
   const auto named = [](std::string_view name, AttributeValue value) {
     return std::pair(name, std::move(value));
   };

@@ -12,7 +12,7 @@ from texloom.errors import codes
 from texloom.te import Schedule, Stage, tracing
 from texloom.te.directive_arguments import PARAMETERS
 
-WARNINGS = {"TL2003", "TL2045", "TL3021", "TL3029", "TL4009", "TL5017"}
+WARNINGS = {"TL2003", "TL2045", "TL3021", "TL3029", "TL4009", "TL5017", "TL5022"}
 OF_DIRECTIVES = [case for case in bad_input_cases.CASES if case.directive]
 
 

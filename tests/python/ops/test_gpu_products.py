@@ -17,10 +17,12 @@ from texloom.ops.schedules.gpu.products import (
     schedule_product,
     tile_for,
 )
+from texloom.profiles import stated
 from texloom.target import Target
 
 TARGET = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
-LIMITS = Limits(1024, 48 << 10, 16)
+H200 = stated("nvidia-h200")
+LIMITS = Limits(1024, 48 << 10, 16, H200)
 
 
 def integers(*shape, seed=0):
@@ -237,20 +239,20 @@ def test_the_estimate_fills_the_processors():
     assert tile_for(1, 197, 768, 3072, LIMITS).pieces > 1
     assert tile_for(1, 3136, 384, 96, LIMITS).pieces == 1
     assert tile_for(64, 1024, 1024, 1024, LIMITS).pieces == 1
-    assert tile_for(1, 197, 768, 3072, Limits(1024, 48 << 10, 1)).pieces == 1
-    small = tile_for(1, 1024, 1024, 1024, Limits(64, 16 << 10, 16))
+    assert tile_for(1, 197, 768, 3072, Limits(1024, 48 << 10, 1, H200)).pieces == 1
+    small = tile_for(1, 1024, 1024, 1024, Limits(64, 16 << 10, 16, H200))
     assert small.threads <= 64 and small.shared_bytes <= 16 << 10
-    assert tile_for(1, 1024, 1024, 1024, Limits(16, 16 << 10, 16)) is None
+    assert tile_for(1, 1024, 1024, 1024, Limits(16, 16 << 10, 16, H200)) is None
     large = tile_for(1, 1024, 1024, 1024, LIMITS)
     # 2 * 10^9 operations at 6.7 * 10^13 a second.
-    assert 32 < microseconds(large, 1, 1024, 1024, 1024) < 100
+    assert 32 < microseconds(large, 1, 1024, 1024, 1024, H200) < 100
 
 
 def test_tiles_of_slices_fit_a_block():
     """Each slice has whole vectors of steps; limits of threads and of shared memory hold."""
 
     def of(threads=1024, shared_bytes=48 << 10, slices=8, steps=768):
-        tiles = candidates(steps, Limits(threads, shared_bytes, 16, slices))
+        tiles = candidates(steps, Limits(threads, shared_bytes, 16, H200, slices))
         return [tile for tile in tiles if tile.slices > 1]
 
     assert {tile.slices for tile in of()} == {2, 4, 8}
@@ -271,5 +273,5 @@ def test_slices_have_warps_of_their_own():
     """A processor computes two blocks of eight warps side by side, and a third one afterwards."""
     tile = ProductTile(4, (1, 1), 32, slices=8)
     down, across = tile.block
-    one, two, three = (microseconds(tile, 1, n * 132 * down, across, 1024) for n in (1, 2, 3))
+    one, two, three = (microseconds(tile, 1, n * 132 * down, across, 1024, H200) for n in (1, 2, 3))
     assert one == two and three > 1.5 * two

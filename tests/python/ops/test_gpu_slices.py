@@ -59,11 +59,11 @@ def test_a_product_without_epilogue():
 
 def test_knobs():
     """A block has whole lines of columns, and threads that share all steps evenly if possible."""
-    assert Slices.of(1000, 768, 256) == Slices(8, 4, 32)
-    assert Slices.of(10, 64, 256) == Slices(5, 2, 32)
-    assert Slices.of(7, 97, 256) == Slices(7, 1, 36)
-    assert Slices.of(8, 4, 256) == Slices(2, 4, 4)
-    assert Slices.of(4096, 4096, 32) == Slices(8, 4, 4)
+    assert Slices.of(1000, 768, 256, 128) == Slices(8, 4, 32)
+    assert Slices.of(10, 64, 256, 128) == Slices(5, 2, 32)
+    assert Slices.of(7, 97, 256, 128) == Slices(7, 1, 36)
+    assert Slices.of(8, 4, 256, 128) == Slices(2, 4, 4)
+    assert Slices.of(4096, 4096, 32, 128) == Slices(8, 4, 4)
 
 
 def test_slices_fit_the_shared_memory():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ... import te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import likely, number_of, product
+from ...profiles import profile_of
 from ..contraction import Contraction
 from .contraction_kernels import stored_inputs
 from .gpu import products as gpu_products
@@ -51,7 +52,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     if target.is_cpu:
         tile = _processor_tile(sums, written, Registers.of(target))
     else:
-        tile = gpu_tile(sums, written)
+        tile = gpu_tile(sums, written, profile_of(target))
     return schedule_tiles(s, sums, root, tile, written)
 
 

@@ -6,15 +6,16 @@ from math import prod
 
 from ..._core import Tensor
 from ...extents import likely
+from ...profiles import DeviceProfile
 from ..contraction import Contraction
 from .register_tiles import Tile, even_rows, lanes_of
 
-BUSY_THREADS = 1 << 14
-"""Threads that keep a device busy: with fewer, tiles have fewer rows."""
 
+def gpu_tile(sums: Tensor, written: int, profile: DeviceProfile) -> Tile:
+    """Return the tile for sums of which `written` columns are written.
 
-def gpu_tile(sums: Tensor, written: int) -> Tile:
-    """Return the tile for sums of which `written` columns are written."""
+    If there would be fewer threads than keep the device busy, tiles have fewer rows.
+    """
     roles = Contraction.of(sums)
     assert roles is not None
     extents = [likely(extent) for extent in sums.shape]
@@ -26,7 +27,7 @@ def gpu_tile(sums: Tensor, written: int) -> Tile:
         lanes //= 2
     across = -(-written // (vectors * lanes))
     tiles = prod(extents[:-1]) // rows * across
-    while own_rows > 1 and tiles * (rows // own_rows) < BUSY_THREADS:
+    while own_rows > 1 and tiles * (rows // own_rows) < profile.busy_threads:
         own_rows //= 2
     across = min(32, across)
     down = max(1, min(128 // across, -(-rows // own_rows)))

@@ -15,6 +15,7 @@ from typing import Any
 from ... import _core, te
 from ..._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ...extents import likely
+from ...profiles import DeviceProfile, profile_of
 from ..divisors import largest_divisor, nearest_divisor
 from ..stages import rank_of_inputs
 from .processor.registers import Registers
@@ -29,6 +30,8 @@ _SHORT = 64
 """The most terms of a result for which partial results are not faster."""
 _BLOCK = 64
 """Threads of a block, each of which computes a result."""
+_LOADED = 256
+"""Terms that a block loads at once."""
 
 
 def lanes_for(terms: int, target: TargetValue) -> tuple[int, ...]:
@@ -166,13 +169,19 @@ def parts_of(tensor: Tensor, has_rows: bool, target: TargetValue) -> int:
 
     A processor has few cores, and adds up vectors where parts are equal: somewhat fewer ones, if
     need be. Other devices have thousands of threads, and start a second kernel in the time of some
-    thousand terms.
+    thousand terms, which their profiles tell.
     """
     terms, results = _extent(tensor.op.reduce_axis), _extent(tensor.op.axis)
-    wanted, least = (8, 1 << 14) if target.is_cpu else (256, 1 << 11)
+    wanted, least = (8, 1 << 14) if target.is_cpu else _parts_of_profile(profile_of(target))
     blocks = results if has_rows else -(-results // _BLOCK)
     most = max(1, min(wanted // blocks, terms // least))
     return (target.is_cpu and largest_divisor(terms, most, most // 2)) or most
+
+
+def _parts_of_profile(profile: DeviceProfile) -> tuple[int, int]:
+    """Return the blocks that keep a device busy, and the terms in the time of a launch."""
+    loads = max(1, int(profile.launch_seconds / profile.latency_seconds * _LOADED))
+    return max(1, profile.busy_threads // _BLOCK), 1 << (loads.bit_length() - 1)
 
 
 def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:

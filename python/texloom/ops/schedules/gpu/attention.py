@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...._core import TargetValue
+from ....profiles import profile_of
 from ...attention import BlockTile, Sizes
 from ...attention.block_kernel import DOWN, THREADS
-from .products import WITHOUT_FAST_SHARED_MEMORY
 
 _TILES = (BlockTile(4, 2), BlockTile(2, 2), BlockTile(1, 2), BlockTile(1, 1))
 """Tiles from which the first one is chosen that fits a device and has few empty rows."""
@@ -25,7 +25,7 @@ def block_tile(sizes: Sizes, wide: str, target: TargetValue) -> BlockTile | None
         The type of the sums.
     target : TargetValue
     """
-    if target.device in WITHOUT_FAST_SHARED_MEMORY or target.max_threads < THREADS:
+    if not profile_of(target).has_fast_shared_memory or target.max_threads < THREADS:
         return None
     if wide != "float32" or sizes.rows < _LEAST_ROWS or sizes.keys == 0:
         return None

@@ -19,6 +19,7 @@ from typing import Any
 from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import likely, number_of
+from ....profiles import DeviceProfile, profile_of
 from ...contraction import Contraction
 from ..channels_last.axes import in_registers, vectorize
 
@@ -31,23 +32,19 @@ _MOST_BLOCKS_ALONG_Y = 65535
 _LEAST_COLUMNS = 16
 _LEAST_ROWS = 2
 _PAD = 4  # elements after a row of the left factor, so that rows are in different banks
-WITHOUT_FAST_SHARED_MEMORY = ("adreno", "mali")
 
-# An NVIDIA H200's rates, fitted to 2,835 times of 44 products of 10^7 to 3 * 10^9 operations with
-# bias and residual, near ones to the best weighing most. On these the tile that is estimated to be
-# the fastest takes 1.07 times the time of the best in the mean, 1.28 times at worst. The last two
-# say what a second launch costs in a network: 1 to 2 us more than where it was measured.
-_PROCESSORS = 132
-_WARPS = 16  # of a processor that run side by side
-_PRODUCTS_PER_CYCLE = 128
-_CYCLES_PER_US = 1980
-_LEAST_CYCLES = 440  # of a step
-_ROW_CYCLES = 5.8  # of a thread that does nothing else, for each row of each of its steps
-_LAUNCH_US = 5.6
-_ROUND_US = 0.57  # in which blocks start and end
-_SUMS_PER_US = 1.75e6  # that a second kernel adds up
-_SECOND_US = 3.5
-_PAIR_US = 15.5  # the least time of two launches
+# How the kernels use a device, next to its profile: fitted to 2,835 times of 44 products of 10^7 to
+# 3 * 10^9 operations, with bias and residual, on an NVIDIA H200; times near the best of a product
+# weigh most. The tile that is estimated to be the fastest takes 1.07 times the time of the best in
+# the mean, 1.28 times at worst.
+_REGISTERS = 128  # of a thread
+_STEP = 0.55  # latencies of memory that a step takes at least
+_OWN = 186  # products of a processor in the time of one of a thread that waits for nothing else
+_ROUND = 1.4  # latencies of memory in which blocks start and end
+_SUM_BYTES = 3.3  # bytes of the common cache whose time a sum of a piece takes
+# What a second launch costs in a network, 1 to 2 us more than the fit says of launches in a row.
+_SECOND = 0.8  # launches that a second kernel adds, since the first one hides a part
+_PAIR = 3.25  # launches that two kernels take at least
 _USED = {
     (4, (1, 1), 8): 0.63,
     (4, (2, 1), 1): 0.44,
@@ -135,11 +132,9 @@ class ProductTile:
         None for other sums than those of row-major matrices, with too few rows or columns, or where
         vectors do not divide columns and steps.
         """
-        if (
-            target.is_cpu
-            or target.device in WITHOUT_FAST_SHARED_MEMORY
-            or len(root.shape) != len(sums.shape)
-        ):
+        if target.is_cpu or len(root.shape) != len(sums.shape):
+            return None
+        if not profile_of(target).has_fast_shared_memory:
             return None
         if not _are_of_matrices(sums) or sums.dtype != "float32":
             return None
@@ -162,6 +157,8 @@ class Limits:
         Of a block.
     pieces : int
         Of the steps.
+    profile : DeviceProfile
+        By which times are estimated.
     slices : int
         Of the steps in shared memory.
     """
@@ -169,15 +166,14 @@ class Limits:
     threads: int
     shared_bytes: int
     pieces: int
+    profile: DeviceProfile
     slices: int = 1
 
     @classmethod
     def of(cls, target: TargetValue) -> Limits:
-        """Return the limits of a target; GPUs unlike the one that was measured have one of each."""
-        pieces = slices = 1
-        if target.device == "nvidia":
-            pieces, slices = max(_PIECES), max(slices for _, _, slices in _USED)
-        return cls(target.max_threads, target.local_memory_bytes, pieces, slices)
+        """Return the limits of a target."""
+        most, slices = max(_PIECES), max(slices for _, _, slices in _USED)
+        return cls(target.max_threads, target.local_memory_bytes, most, profile_of(target), slices)
 
     def allow(self, tile: ProductTile) -> bool:
         """Whether a block of a tile has at most so many threads, and so much shared memory."""
@@ -211,7 +207,10 @@ def tile_for(batch: int, rows: int, columns: int, steps: int, limits: Limits) ->
         return None
     return min(
         candidates(steps, limits),
-        key=lambda tile: (microseconds(tile, batch, rows, columns, steps), tile.pieces),
+        key=lambda tile: (
+            microseconds(tile, batch, rows, columns, steps, limits.profile),
+            tile.pieces,
+        ),
         default=None,
     )
 
@@ -231,23 +230,26 @@ def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
             yield from islice(filter(limits.allow, tiles), 1)
 
 
-def microseconds(tile: ProductTile, batch: int, rows: int, columns: int, steps: int) -> float:
+def microseconds(
+    tile: ProductTile, batch: int, rows: int, columns: int, steps: int, profile: DeviceProfile
+) -> float:
     """Return the time that a product is estimated to take, with its launches."""
     down, across = tile.block
     blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
-    at_once = _WARPS // (prod(tile.warps) * tile.slices)
-    full, rest = divmod(-(-blocks // _PROCESSORS), at_once)
-    used = _USED[tile.rows, tile.warps, tile.slices]
-    work = down * across * tile.steps / _PRODUCTS_PER_CYCLE / used
-    alone = _LEAST_CYCLES + _ROW_CYCLES * tile.rows * tile.steps / tile.slices
-    cycles = full * max(at_once * work, alone)
-    cycles += max(rest * work, alone) if rest else 0
-    spent = _LAUNCH_US + cycles * (steps // tile.pieces // tile.steps) / _CYCLES_PER_US
-    spent += _ROUND_US * (full + (rest > 0))
-    if tile.pieces == 1:
-        return spent
-    spent += _SECOND_US + tile.pieces * batch * rows * columns / _SUMS_PER_US
-    return max(spent, _PAIR_US)
+    at_once = max(1, profile.registers_per_processor // (_REGISTERS * tile.threads))
+    full, rest = divmod(-(-blocks // profile.processors), at_once)
+    rate = profile.fma_rate / profile.processors
+    work = down * across * tile.steps / rate / _USED[tile.rows, tile.warps, tile.slices]
+    latency = profile.latency_seconds
+    alone = _STEP * latency + _OWN * tile.rows * _LANES * tile.steps / tile.slices / rate
+    spent = full * max(at_once * work, alone) + (max(rest * work, alone) if rest else 0)
+    spent *= steps // tile.pieces // tile.steps
+    spent += profile.launch_seconds + _ROUND * latency * (full + (rest > 0))
+    if tile.pieces > 1:
+        sums = tile.pieces * batch * rows * columns
+        spent += _SECOND * profile.launch_seconds + sums * _SUM_BYTES / profile.cache_rate
+        spent = max(spent, _PAIR * profile.launch_seconds)
+    return spent * 1e6
 
 
 def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile) -> IterVar:
@@ -436,7 +438,6 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
 
 
 __all__ = [
-    "WITHOUT_FAST_SHARED_MEMORY",
     "Limits",
     "ProductTile",
     "candidates",

@@ -13,6 +13,7 @@ from math import prod
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
+from ....profiles import DeviceProfile
 from ...contraction import Contraction, is_depthwise
 from ..channels_last.axes import vectorize
 from ..channels_last.layouts import channels_last
@@ -85,8 +86,8 @@ def is_faster_joined(
         alone = tile_for(shape, limits)
         if alone is None:
             return False
-        apart += estimate(alone, shape)
-    return _estimate(tile, taps, shapes[1]) < apart
+        apart += estimate(alone, shape, limits.profile)
+    return _estimate(tile, taps, shapes[1], limits.profile) < apart
 
 
 def taps_of(sums: Tensor) -> int:
@@ -106,7 +107,9 @@ def separable_tile(
     possible = [
         tile for tile in candidates(shape, limits) if _shared_floats(tile, shape) <= limits.floats
     ]
-    return min(possible, key=lambda tile: _estimate(tile, taps, shape), default=None)
+    return min(
+        possible, key=lambda tile: _estimate(tile, taps, shape, limits.profile), default=None
+    )
 
 
 def _block_pixels(tile: ConvolutionTile) -> int:
@@ -118,11 +121,14 @@ def _shared_floats(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
     return _block_pixels(tile) * shape.inputs + sums
 
 
-def _estimate(tile: ConvolutionTile, taps: int, shape: ConvolutionShape) -> float:
+def _estimate(
+    tile: ConvolutionTile, taps: int, shape: ConvolutionShape, profile: DeviceProfile
+) -> float:
     """Return the nanoseconds that the kernel is estimated to take."""
     vectors = _block_pixels(tile) * shape.inputs // lanes_of(shape.inputs)
     shared = 4 * _shared_floats(tile, shape)
-    return estimate(tile, shape, shared) + estimate_of_shared(tile, shape, vectors, taps, shared)
+    own = estimate(tile, shape, profile, shared)
+    return own + estimate_of_shared(tile, shape, vectors, taps, shared, profile)
 
 
 def schedule_separable(

@@ -14,15 +14,13 @@ from math import prod
 from .... import _core, te
 from ...._core import IterVar, Schedule, TargetValue, Tensor
 from ....extents import likely, number_of
+from ....profiles import profile_of
 from ...contraction import Contraction
 from ...divisors import largest_divisor
 from ...stages import rank_of_inputs
 from ..channels_last.axes import in_registers, vectorize
-from .products import WITHOUT_FAST_SHARED_MEMORY
 
 _MOST_ROWS = 8
-_COLUMNS = 32  # of a block, so that neighboring threads read whole lines of a cache
-_FEWER_COLUMNS = 8  # for many terms: a sector of 32 bytes
 _MANY_TERMS = 1024
 _MOST_LANES = 4
 _THREADS = 256
@@ -49,8 +47,12 @@ class Slices:
     slices: int
 
     @classmethod
-    def of(cls, columns: int, terms: int, threads: int, most_columns: int = _COLUMNS) -> Slices:
-        """Return the knobs for so many columns and terms, for blocks of at most so many threads."""
+    def of(cls, columns: int, terms: int, threads: int, read_bytes: int) -> Slices:
+        """Return the knobs for so many columns and terms, for blocks of at most so many threads.
+
+        The threads of a slice read `read_bytes` bytes of float32 together.
+        """
+        most_columns = max(_MOST_LANES, read_bytes // 4)
         lanes = largest_divisor(columns, _MOST_LANES) or 1
         across = min(most_columns // lanes, -(-columns // lanes), threads)
         slices = min(threads // across, terms)
@@ -65,7 +67,8 @@ class Slices:
         if terms is None or columns is None or columns != number_of(sums.shape[-1]):
             return None
         threads = _threads_for(_rows_of(sums) or 0, sums.dtype, target)
-        return None if threads is None else cls.of(columns, terms, threads)
+        read = profile_of(target).line_bytes
+        return None if threads is None else cls.of(columns, terms, threads, read)
 
     @classmethod
     def of_pixels(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
@@ -83,8 +86,9 @@ class Slices:
         if None in terms or channels is None or not _reads_own_pixels(sums):
             return None
         count = prod(each for each in terms if each is not None)
-        most = _FEWER_COLUMNS if count >= _MANY_TERMS else _COLUMNS
-        return cls.of(channels, count, threads, most)
+        profile = profile_of(target)
+        read = profile.sector_bytes if count >= _MANY_TERMS else profile.line_bytes
+        return cls.of(channels, count, threads, read)
 
 
 def _threads_for(rows: int, dtype: str, target: TargetValue) -> int | None:
@@ -92,7 +96,7 @@ def _threads_for(rows: int, dtype: str, target: TargetValue) -> int | None:
 
     None if these are too few, or if the target's shared memory is none of its own.
     """
-    if target.is_cpu or target.device in WITHOUT_FAST_SHARED_MEMORY or dtype not in _BYTES:
+    if target.is_cpu or dtype not in _BYTES or not profile_of(target).has_fast_shared_memory:
         return None
     own = rows * _MOST_LANES * _BYTES[dtype]
     threads = min(_THREADS, target.max_threads, target.local_memory_bytes // max(own, 1))

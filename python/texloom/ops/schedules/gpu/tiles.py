@@ -1,9 +1,10 @@
-"""Tiles of convolutions for a shape, chosen by their estimated time on a large device.
+"""Tiles of convolutions for a shape, chosen by their estimated time.
 
-The estimate is the maximum of three limits: multiplications and loads of a multiprocessor, the
-latency of each step of a thread, and the bytes that blocks read from the common cache. Its
-constants are fitted to 1,229 kernels of the layers of ResNet-50 and MobileNetV2, measured on an
-NVIDIA H200: half of the estimates are within 13 % of the measured times.
+The estimate is the maximum of three limits: multiplications and loads of a processor, the latency
+of each step of a thread, and the bytes that blocks read from the common cache. What a device can do
+is in its profile; how well the kernels use it is here, fitted to 1,229 kernels of the layers of
+ResNet-50 and MobileNetV2, measured on an NVIDIA H200: half of the estimates are within 13 % of the
+measured times.
 """
 
 from __future__ import annotations
@@ -15,28 +16,22 @@ from itertools import product
 from math import prod
 
 from ...._core import TargetValue, Tensor
+from ....profiles import DeviceProfile, profile_of, stated
 from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile
 
 MOST_SUMS = 64
 """The most sums of a thread."""
-_PROCESSORS = 132
-# The capacities of a multiprocessor.
-_MOST_BLOCKS = 32
-_MOST_WARPS = 64
-_REGISTERS = 65536
-_SHARED_BYTES = 200000
-_CYCLES_PER_NS = 1.75
-_START_NS = 4400.0
-_SLICE_NS = 240.0  # time to add up slices
-_BYTES_PER_NS = 11500.0  # read by all multiprocessors together from the common cache
-_STEP_CYCLES = 890.0  # latency of a step without multiplications
-_MULTIPLICATION_CYCLES = 1.8 / 4  # throughput of a multiplication, for a warp
-_WAIT_CYCLES = 1.6  # latency of a multiplication, for a thread
-_PIXEL_CYCLES = 2.3  # cost of a load of pixels with one address for all threads of a warp
-_WEIGHT_CYCLES = 6.6  # cost of a load of weights
-_DEPTHWISE_CYCLES = 6.0  # cost of a load in a depthwise convolution
+# Relative to what the profile says: latencies of memory in a step without multiplications, in
+# adding up slices, and for each slice; a multiplication, and its latency where several overlap;
+# loads of pixels with one address for all threads of a warp, of weights, and in a depthwise
+# convolution. Under such work the processors run at less than the clock of single rates.
+_STEP, _ADDED, _SLICE = 1.1125, 0.594, 0.003465
+_MULTIPLICATION, _WAIT = 1.8, 0.4
+_PIXEL, _WEIGHT, _DEPTHWISE = 0.575, 1.65, 1.5
+_SLOWDOWN = 1.98 / 1.75
 _PIXEL_SHARE = 2.7  # how often a block reads each pixel, since windows overlap
+_FAR = 0.5  # the part of what blocks read that is not in the near cache, but in the common one
 _KEPT_ROWS = 1.3  # the slowdown of kernels that keep the pixels of all rows of a filter
 _CUT = 2.4  # the slowdown of multiplications in tiles that reach beyond the output
 
@@ -50,10 +45,13 @@ class BlockLimits:
     threads : int
     floats : int
         Capacity of the block's shared memory, in floats.
+    profile : DeviceProfile
+        By which times are estimated; by default, that of an unknown GPU.
     """
 
     threads: int = 512
     floats: int = 12288
+    profile: DeviceProfile = stated("gpu")
 
     @classmethod
     def of(cls, target: TargetValue) -> BlockLimits:
@@ -61,6 +59,7 @@ class BlockLimits:
         return cls(
             min(cls.threads, target.max_threads),
             min(cls.floats, target.local_memory_bytes // 4),
+            profile_of(target),
         )
 
 
@@ -166,7 +165,11 @@ def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
 @lru_cache(maxsize=1024)
 def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> ConvolutionTile | None:
     """Return the tile that is estimated to be the fastest; None if there are no candidates."""
-    return min(candidates(shape, limits), key=lambda tile: estimate(tile, shape), default=None)
+    return min(
+        candidates(shape, limits),
+        key=lambda tile: estimate(tile, shape, limits.profile),
+        default=None,
+    )
 
 
 def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterator[ConvolutionTile]:
@@ -225,34 +228,83 @@ def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
     )
 
 
-def _rounds(blocks: int, threads: int, shared: int, registers: float = 0.0) -> int:
-    """Return in how many rounds the multiprocessors run all blocks, as many at a time as they hold.
+def _rounds(
+    profile: DeviceProfile, blocks: int, threads: int, shared: int, registers: float = 0.0
+) -> int:
+    """Return in how many rounds the processors run all blocks, as many at a time as they hold.
 
     Each block has `threads` threads and `shared` bytes of shared memory; each thread has
     `registers` registers.
     """
-    held = min(_MOST_BLOCKS, _MOST_WARPS // -(-threads // 32), _SHARED_BYTES // shared)
+    held = min(
+        profile.blocks_per_processor,
+        profile.warps_per_processor // _warps(profile, threads),
+        profile.shared_bytes_per_processor // shared,
+    )
     if registers:
-        held = min(held, int(_REGISTERS / (registers * threads)))
-    return -(-blocks // (_PROCESSORS * max(1, held)))
+        held = min(held, int(profile.registers_per_processor / (registers * threads)))
+    return -(-blocks // (profile.processors * max(1, held)))
+
+
+def _warps(profile: DeviceProfile, threads: int) -> int:
+    return -(-threads // profile.warp_threads)
+
+
+@dataclass(frozen=True)
+class _Times:
+    """Times of a profile, in those of a load: of a vector of four floats by each thread of a warp.
+
+    Attributes
+    ----------
+    load : float
+        Seconds in which a processor loads them from the near cache.
+    product : float
+        A fused product of a warp.
+    product_latency, latency : float
+        From the begin of a fused product, and of a load from memory, to its use.
+    """
+
+    load: float
+    product: float
+    product_latency: float
+    latency: float
+
+    @classmethod
+    @lru_cache(maxsize=64)
+    def of(cls, profile: DeviceProfile) -> _Times:
+        """Return the times of a profile."""
+        load = 16 * profile.warp_threads * profile.processors / profile.near_rate
+        product = profile.warp_threads * profile.processors / profile.fma_rate
+        parts = (product, profile.fma_seconds, profile.latency_seconds)
+        # So that tiles with equal times are equal, whatever was rounded.
+        return cls(load, *(round(each / load, 6) for each in parts))
 
 
 def estimate_of_shared(
-    tile: ConvolutionTile, shape: ConvolutionShape, vectors: int, taps: int, shared: int
+    tile: ConvolutionTile,
+    shape: ConvolutionShape,
+    vectors: int,
+    taps: int,
+    shared: int,
+    profile: DeviceProfile,
 ) -> float:
     """Return the nanoseconds in which blocks compute depthwise sums that their threads share.
 
     Each block computes `vectors` vectors of sums of `taps` products, and has `shared` bytes of
     shared memory.
     """
-    blocks, warps = _blocks(tile, shape), -(-tile.block // 32)
+    blocks, warps = _blocks(tile, shape), _warps(profile, tile.block)
     turns = -(-vectors // tile.block)
-    work = -(-blocks // _PROCESSORS) * warps * turns * 2 * taps * _DEPTHWISE_CYCLES
-    waiting = _rounds(blocks, tile.block, shared) * turns * _STEP_CYCLES
-    return max(work, waiting) / _CYCLES_PER_NS + _SLICE_NS
+    times = _Times.of(profile)
+    work = -(-blocks // profile.processors) * warps * turns * 2 * taps * _DEPTHWISE
+    waiting = _rounds(profile, blocks, tile.block, shared) * turns * _STEP * times.latency
+    seconds = max(work, waiting) * times.load * _SLOWDOWN
+    return 1e9 * (seconds + _ADDED * profile.latency_seconds)
 
 
-def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) -> float:
+def estimate(
+    tile: ConvolutionTile, shape: ConvolutionShape, profile: DeviceProfile, shared: int = 1
+) -> float:
     """Return the nanoseconds that the kernel is estimated to take.
 
     A block has at least `shared` bytes of shared memory.
@@ -278,26 +330,30 @@ def estimate(tile: ConvolutionTile, shape: ConvolutionShape, shared: int = 1) ->
             steps *= height
             pixel_loads, multiplications = pixel_loads / height, multiplications / height
             weight_loads /= height
-    apart = 32 / min(32, tile.threads[2])  # the number of different pixels that a warp reads
-    loads = _PIXEL_CYCLES * pixel_loads * max(1.0, apart * read / 32)
-    loads += _WEIGHT_CYCLES * weight_loads
+    warp = profile.warp_threads
+    apart = warp / min(warp, tile.threads[2])  # the number of different pixels that a warp reads
+    loads = _PIXEL * pixel_loads * max(1.0, apart * read / warp) + _WEIGHT * weight_loads
     if shape.is_depthwise:
-        loads = _DEPTHWISE_CYCLES * (pixel_loads + weight_loads)
-    warps = -(-tile.block // 32)
-    registers = min(255.0, 1.1 * (rows * columns * tile.channels + read * pixel_loads + 40))
+        loads = _DEPTHWISE * (pixel_loads + weight_loads)
+    most = float(profile.registers_per_thread)
+    registers = min(most, 1.1 * (rows * columns * tile.channels + read * pixel_loads + 40))
     if tile.slices > 1:
         shared = max(shared, 4 * rows * columns * tile.channels * tile.block)
-    work = -(-blocks // _PROCESSORS) * warps * steps
-    work *= max(multiplications * _MULTIPLICATION_CYCLES * (_CUT if is_cut else 1), loads)
+    times = _Times.of(profile)
+    work: float = -(-blocks // profile.processors) * _warps(profile, tile.block) * steps
+    work *= max(multiplications * _MULTIPLICATION * times.product * (_CUT if is_cut else 1), loads)
     work *= _KEPT_ROWS if tile.keep_rows else 1.0
-    waiting = _rounds(blocks, tile.block, shared, registers) * steps
-    waiting *= _STEP_CYCLES + _WAIT_CYCLES * multiplications
+    waiting = _rounds(profile, blocks, tile.block, shared, registers) * steps
+    waiting *= _STEP * times.latency + _WAIT * times.product_latency * multiplications
+    computed = max(work, waiting) * times.load * _SLOWDOWN * 1e9
     high, wide = shape.reach(*own)
     pixel_bytes = 4 * high * wide * (channels if shape.is_depthwise else shape.inputs)
     weight_bytes = 4 * shape.taps * shape.inputs * channels
-    moved = blocks * (_PIXEL_SHARE * pixel_bytes + weight_bytes) / _BYTES_PER_NS
-    added = _SLICE_NS + 1.4 * tile.slices if tile.slices > 1 else 0.0
-    return _START_NS + max(max(work, waiting) / _CYCLES_PER_NS, moved) + added
+    moved = _FAR * blocks * (_PIXEL_SHARE * pixel_bytes + weight_bytes)
+    moved /= profile.cache_rate / 1e9
+    slices = _ADDED + _SLICE * tile.slices if tile.slices > 1 else 0.0
+    added = slices * profile.latency_seconds * 1e9
+    return profile.launch_seconds * 1e9 + max(computed, moved) + added
 
 
 __all__ = [
