@@ -145,6 +145,22 @@ Result<KernelHandle> create_kernel(const Context& context, cl_program program,
   return kernel;
 }
 
+// Returns the kernels of a built program, by entry point, whose parameters are checked.
+Result<std::vector<KernelHandle>> create_kernels(const Context& context, cl_program program,
+                                                 const std::vector<EntryPoint>& entry_points) {
+  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, program));
+  std::vector<KernelHandle> kernels;
+  for (const EntryPoint& entry : entry_points) {
+    if (!contains_name(names, entry.name))
+      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
+                        entry.name, names);
+    TL_ASSIGN_OR_RETURN(KernelHandle kernel, create_kernel(context, program, entry));
+    TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
 struct Program {
   ProgramHandle program;
   std::vector<KernelHandle> kernels;  // by entry point
@@ -158,15 +174,7 @@ Result<Program> make_program(const Context& context, const KernelCode& code,
   if (!built.ok())
     return built.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
   Program made{.program = *std::move(built), .kernels = {}};
-  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, made.program.get()));
-  for (const EntryPoint& entry : entry_points) {
-    if (!contains_name(names, entry.name))
-      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
-                        entry.name, names);
-    TL_ASSIGN_OR_RETURN(KernelHandle kernel, create_kernel(context, made.program.get(), entry));
-    TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
-    made.kernels.push_back(std::move(kernel));
-  }
+  TL_ASSIGN_OR_RETURN(made.kernels, create_kernels(context, made.program.get(), entry_points));
   return made;
 }
 
@@ -281,7 +289,7 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
 }
 
 Result<KernelHandle> OpenClExecutable::make_kernel(std::uint32_t entry_point) const {
-  return create_kernel(*context_, program_.get(), entry_points()[entry_point]);
+  return create_kernel(*context_, program_->get(), entry_points()[entry_point]);
 }
 
 Result<cl_kernel> OpenClExecutable::kernel(std::uint32_t entry_point,
@@ -301,19 +309,32 @@ Status OpenClExecutable::build() {
   const BinaryMaker maker = maker_of(*context_->info());
   const BinaryKey key = has_source ? key_of(maker, code, options, entry_points()) : BinaryKey();
   const bool is_given = given && given->origin->key == key.digest();
-  Result<Program> made = load(*context_, is_given ? std::optional(given->code) : std::nullopt,
-                              options, entry_points());
   BinaryCache* const cache = has_source ? context_->binary_cache() : nullptr;
-  if (!made.ok() && cache != nullptr)
-    made = load(*context_, cache->find(key), options, entry_points());
-  if (!made.ok()) {
-    made = make_program(*context_, code, options, entry_points());
-    TL_RETURN_IF_ERROR(made.status());
-    if (cache != nullptr) store(*context_, *cache, key, made->program.get());
+  std::vector<KernelHandle> kernels;
+  const auto make = [&]() -> Result<ProgramHandle> {
+    Result<Program> made = load(*context_, is_given ? std::optional(given->code) : std::nullopt,
+                                options, entry_points());
+    if (!made.ok() && cache != nullptr)
+      made = load(*context_, cache->find(key), options, entry_points());
+    if (!made.ok()) {
+      made = make_program(*context_, code, options, entry_points());
+      TL_RETURN_IF_ERROR(made.status());
+      if (cache != nullptr) store(*context_, *cache, key, made->program.get());
+    }
+    move_exit_handlers_up();  // after the compiler's, so that these run first
+    kernels = std::move(made->kernels);
+    return std::move(made->program);
+  };
+  if (has_source) {
+    TL_ASSIGN_OR_RETURN(program_, context_->programs().get(key.digest(), make));
+  } else {
+    TL_ASSIGN_OR_RETURN(ProgramHandle own, make());
+    program_ = std::make_shared<const ProgramHandle>(std::move(own));
   }
-  move_exit_handlers_up();  // after the compiler's, so that these run first
-  program_ = std::move(made->program);
-  kernels_ = std::move(made->kernels);
+  if (kernels.empty()) {  // another executable has made the program
+    TL_ASSIGN_OR_RETURN(kernels, create_kernels(*context_, program_->get(), entry_points()));
+  }
+  kernels_ = std::move(kernels);
   if (has_source) origin_ = BinaryOrigin{.maker = maker, .key = key.digest()};
   codes_.code.code.clear();
   codes_.binary.reset();
@@ -323,7 +344,7 @@ Status OpenClExecutable::build() {
 Result<KernelCode> OpenClExecutable::built_binary() const {
   if (!origin_)
     return make_error(StatusCode::Unimplemented, "the kernels have no source to make binaries of");
-  std::string binary = binary_of(*context_, program_.get());
+  std::string binary = binary_of(*context_, program_->get());
   if (binary.empty())
     return make_error(StatusCode::Unimplemented,
                       "the driver of {} gives no binaries back; help: leave out the binaries: the "

@@ -53,10 +53,10 @@ class OpenClExecutable final : public Executable {
   Result<KernelCode> built_binary() const override;
 
   std::shared_ptr<const Context> context_;
-  Codes codes_;                         // build() releases what is no longer needed
-  std::optional<BinaryOrigin> origin_;  // of the program's binary, if it has a source
-  ProgramHandle program_;               // made by build(), like the kernels
-  std::vector<KernelHandle> kernels_;   // by entry point
+  Codes codes_;                                   // build() releases what is no longer needed
+  std::optional<BinaryOrigin> origin_;            // of the program's binary, if it has a source
+  std::shared_ptr<const ProgramHandle> program_;  // made by build(), like the kernels
+  std::vector<KernelHandle> kernels_;             // by entry point
   mutable std::mutex argument_mutex_;
   // Keyed by the entry point and its parameters with addresses, at least one.
   mutable std::map<std::pair<std::uint32_t, AddressedParams>, KernelHandle> addressed_kernels_;

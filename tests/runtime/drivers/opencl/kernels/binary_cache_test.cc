@@ -328,6 +328,48 @@ TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
   EXPECT_EQ(values_of<int>(buffer).front(), 7);
 }
 
+// Two kernels of a plan may be equal but for the bytes that they touch. Their program is built once
+// while it is in use; each executable has kernels of its own, which keep their arguments.
+TEST_F(ProgramCacheTest, EqualProgramsAreBuiltOnce) {
+  open();
+  ExecutableDesc small = add_five(), large = add_five();
+  small.build = large.build = BuildTime::FirstUse;
+  std::get<BufferParam>(small.entry_points[0].params[0]).min_bytes = 4;
+  std::get<BufferParam>(large.entry_points[0].params[0]).min_bytes = 8;
+  const auto one = *device_->create_executable(small), two = *device_->create_executable(large);
+  std::vector<std::thread> threads;
+  for (const auto& each : {one, two})
+    threads.emplace_back([&each = *each] { TL_EXPECT_OK(each.prepare()); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(cache_->counts().misses, 1u);
+  const auto first = make_buffer(4), second = make_buffer(8);
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(one, 0, {1, 1, 1}, {{BufferBinding{first}}}, {{Constant(2)}}));
+  TL_ASSERT_OK(commands->dispatch(two, 0, {1, 1, 1}, {{BufferBinding{second}}}, {{Constant(3)}}));
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(values_of<int>(first).front(), 7);
+  EXPECT_EQ(values_of<int>(second).front(), 8);
+  // Another math mode is another program.
+  large.math = MathMode::Contract;
+  TL_EXPECT_OK((*device_->create_executable(large))->prepare());
+  EXPECT_EQ(from_source, 2);
+}
+
+TEST_F(ProgramCacheTest, AProgramThatNobodyUsesIsBuiltAgain) {
+  open();
+  ExecutableDesc desc = add_five();
+  for (int i = 1; i <= 2; ++i) {
+    EXPECT_EQ(result_of(desc), 7);
+    EXPECT_EQ(from_source, i);
+    fs::remove_all(folder_);
+  }
+  desc.codes[0].code = "wrong";
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT(device_->create_executable(desc).status(),
+                fails_with(StatusCode::BuildFailed, "build log"));
+}
+
 // The driver's own kernels are an executable that all queues of the device share.
 TEST_F(ProgramCacheTest, TheKernelsForUnalignedTransfersAreBuiltOnceAndStored) {
   for (const bool is_stored : {false, true}) {
