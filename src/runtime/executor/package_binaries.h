@@ -22,14 +22,16 @@ namespace texloom::runtime {
 using BuildProgress = std::function<bool(const KernelProgress&, const LaunchPlan&)>;
 
 // Builds the kernels of each package's variant for the device, and puts the driver's binary beside
-// each source, in place of an earlier one of that driver. A device uses a binary only if it and its
-// driver are the same, and if the driver would build the same source in the same way; otherwise it
-// builds the source. Binaries of several devices may stand side by side. Returns the number of
+// each source, in place of an earlier one of that driver. On a device that compiles kernels when
+// they first run (DeviceFeatures), a graph of known sizes without custom operators is run once, on
+// zeros, so packages must have the bytes of their constants. A device uses a binary only if it and
+// its driver are the same, and if the driver would build the same source in the same way; otherwise
+// it builds the source. Binaries of several devices may stand side by side. Returns the number of
 // binaries.
 //
-// The errors of choose_variant(), create_kernels() and build_side_by_side(); Unimplemented if the
-// driver gives no binaries back, or if kernels have no source. After an error, the packages are
-// unchanged.
+// The errors of choose_variant(), create_kernels(), build_side_by_side() and of a run;
+// Unimplemented if the driver gives no binaries back, or if kernels have no source. After an error,
+// the packages are unchanged.
 Result<std::size_t> add_binaries(std::span<Package> packages,
                                  const std::shared_ptr<hal::Device>& device,
                                  const BuildProgress& goes_on = {});

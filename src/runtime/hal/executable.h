@@ -145,6 +145,10 @@ struct ExecutableDesc {
   std::vector<EntryPoint> entry_points;
   MathMode math = MathMode::Strict;
   BuildTime build = BuildTime::Creation;
+  // Build from the source even if there is a binary, in the cache or beside the source, and share
+  // nothing with other executables. For Executable::binary(): an implementation may return the
+  // binary that a program was loaded from, or the one that it returned first.
+  bool builds_anew = false;
 };
 
 // Whether the device's driver prepares code of this format and, if it has one, of this origin.

@@ -283,7 +283,9 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
   codes.code = *code;
   TL_ASSIGN_OR_RETURN(codes.options, build_options(*code, desc.math));
   const KernelCode* const made = made_code(desc.codes, maker_of(*context->info()));
-  if (made != nullptr && code->format == KernelFormat::OpenClC) codes.binary = *made;
+  codes.builds_anew = desc.builds_anew;
+  if (made != nullptr && code->format == KernelFormat::OpenClC && !desc.builds_anew)
+    codes.binary = *made;
   return std::shared_ptr<Executable>(
       new OpenClExecutable(std::move(context), desc.entry_points, std::move(codes)));
 }
@@ -304,12 +306,13 @@ Result<cl_kernel> OpenClExecutable::kernel(std::uint32_t entry_point,
 
 Status OpenClExecutable::build() {
   const HostSpan span(context_->profile(), "build an executable");
-  const auto& [code, options, given] = codes_;
+  const auto& [code, options, given, builds_anew] = codes_;
   const bool has_source = code.format == KernelFormat::OpenClC;
   const BinaryMaker maker = maker_of(*context_->info());
   const BinaryKey key = has_source ? key_of(maker, code, options, entry_points()) : BinaryKey();
   const bool is_given = given && given->origin->key == key.digest();
-  BinaryCache* const cache = has_source ? context_->binary_cache() : nullptr;
+  const bool may_share = has_source && !builds_anew;
+  BinaryCache* const cache = may_share ? context_->binary_cache() : nullptr;
   std::vector<KernelHandle> kernels;
   const auto make = [&]() -> Result<ProgramHandle> {
     Result<Program> made = load(*context_, is_given ? std::optional(given->code) : std::nullopt,
@@ -325,7 +328,7 @@ Status OpenClExecutable::build() {
     kernels = std::move(made->kernels);
     return std::move(made->program);
   };
-  if (has_source) {
+  if (may_share) {
     TL_ASSIGN_OR_RETURN(program_, context_->programs().get(key.digest(), make));
   } else {
     TL_ASSIGN_OR_RETURN(ProgramHandle own, make());

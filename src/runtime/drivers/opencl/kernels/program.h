@@ -44,6 +44,7 @@ class OpenClExecutable final : public Executable {
     KernelCode code;
     std::string options;
     std::optional<KernelCode> binary;  // that this device's driver made of a source; beside `code`
+    bool builds_anew = false;
   };
   OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
                    Codes codes);

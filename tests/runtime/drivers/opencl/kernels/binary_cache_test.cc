@@ -356,6 +356,20 @@ TEST_F(ProgramCacheTest, EqualProgramsAreBuiltOnce) {
   EXPECT_EQ(from_source, 2);
 }
 
+TEST_F(ProgramCacheTest, AProgramIsBuiltAnewIfThatIsWanted) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.codes.push_back(binary_of(desc));
+  const auto in_use = *device_->create_executable(desc);
+  EXPECT_EQ(from_source, 1);
+  desc.builds_anew = true;
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(from_source, 2);
+  EXPECT_EQ(binary_of(desc).origin, desc.codes[1].origin);
+  EXPECT_EQ(from_source, 3);
+  EXPECT_EQ(cache_->counts().stored, 1u);
+}
+
 TEST_F(ProgramCacheTest, AProgramThatNobodyUsesIsBuiltAgain) {
   open();
   ExecutableDesc desc = add_five();
