@@ -149,6 +149,20 @@ py::list kernels(const runtime::LaunchPlan& plan) {
   });
 }
 
+py::object origin(const std::optional<hal::BinaryOrigin>& origin) {
+  if (!origin) return py::none();
+  const hal::BinaryMaker& maker = origin->maker;
+  py::dict result;
+  result["driver"] = maker.driver;
+  result["platform"] = maker.platform;
+  result["vendor"] = maker.vendor;
+  result["device"] = maker.device;
+  result["driver_version"] = maker.driver_version;
+  result["api_version"] = maker.api_version;
+  result["language_version"] = maker.language_version;
+  return result;
+}
+
 py::list modules(const runtime::LaunchPlan& plan) {
   return shown(plan.modules, [](const runtime::ModuleSpec& module) {
     return shown(module.codes, [](const hal::KernelCode& code) {
@@ -156,6 +170,7 @@ py::list modules(const runtime::LaunchPlan& plan) {
       result["format"] = name(hal::to_string(code.format));
       result["bytes"] = code.code.size();
       result["options"] = code.build_options;
+      result["made_by"] = origin(code.origin);
       return result;
     });
   });

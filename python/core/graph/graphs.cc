@@ -31,6 +31,7 @@
 #include "graph/compile_graph.h"
 #include "graph/text/text.h"
 #include "runtime/executor/load_graph.h"
+#include "runtime/executor/package_binaries.h"
 #include "runtime/package/add_variants.h"
 #include "runtime/package/package_file.h"
 #include "runtime/package/package_writer.h"
@@ -39,17 +40,22 @@
 namespace texloom::python {
 namespace {
 
+// Reports the kernel that is compiled.
+runtime::BuildProgress progress_of(BuildWait& building) {
+  return [&building](const runtime::KernelProgress& at, const runtime::LaunchPlan& plan) {
+    const runtime::KernelSpec& kernel = plan.kernels[at.current];
+    return building.goes_on(at, kernel.entry.name,
+                            plan.modules[kernel.module].codes.front().code.size());
+  };
+}
+
 // Calls `use` with the graph's run on the device, by one thread at a time. The GIL is released
 // before the lock is taken, because the thread that holds the lock may need the GIL.
 template <typename Use>
 void with_run(PyRunnableGraph& graph, const PyDevice& device, const Use& use) {
   const std::shared_ptr<hal::Device>& opened = open_device(device);
   BuildWait building;
-  const auto goes_on = [&](const runtime::KernelProgress& at, const runtime::LaunchPlan& plan) {
-    const runtime::KernelSpec& kernel = plan.kernels[at.current];
-    return building.goes_on(at, kernel.entry.name,
-                            plan.modules[kernel.module].codes.front().code.size());
-  };
+  const BuildCheck goes_on = progress_of(building);
   const Status status = [&]() -> Status {
     const ReleasedLock released;
     // A host function that ran the graph to which it belongs would wait for itself.
@@ -142,6 +148,42 @@ runtime::Package described(const PyCompiledGraph& graph,
   return package;
 }
 
+// Compiles the package's kernels on the device, and puts the binaries into the package.
+void add_binaries(runtime::Package& package, const PyDevice& device) {
+  const std::shared_ptr<hal::Device>& opened = open_device(device);
+  BuildWait building;
+  const auto goes_on = progress_of(building);
+  const Status status = [&] {
+    const ReleasedLock released;
+    return runtime::add_binaries(std::span(&package, 1), opened, goes_on).status();
+  }();
+  building.throw_if_interrupted();
+  throw_if_error(status);
+}
+
+void save(const PyCompiledGraph& graph, const py::bytes& path,
+          const std::map<std::string, std::string>& metadata,
+          const std::vector<std::shared_ptr<PyCompiledGraph>>& others,
+          const std::vector<PyDevice>& binaries) {
+  runtime::Package package = described(graph, metadata);
+  for (const auto& other : others) {
+    const Status added = runtime::add_variants(package, other->compiled.package);
+    if (!added.ok())
+      fail(user_location(), Code::BadGraph,
+           "compile all variants from one model with the same options", "{}", added.message());
+  }
+  for (const std::string& problem : runtime::shadowed_variants(package)) {
+    warn({Severity::Warning,
+          Code::BadOption,
+          user_location(),
+          problem,
+          "give the targets that need most first, or leave one of the two out",
+          {}});
+  }
+  for (const PyDevice& device : binaries) add_binaries(package, device);
+  throw_if_not_written(runtime::write_package(package, std::string(path)));
+}
+
 // (name, dtype, shape) of each input or output.
 py::list tensors(const PyStoredGraph& graph, const std::vector<std::uint32_t>& numbers) {
   py::list list;
@@ -182,29 +224,7 @@ void bind_graphs(py::module_& m) {
   py::class_<PyCompiledGraph, PyRunnableGraph, std::shared_ptr<PyCompiledGraph>> compiled(
       m, "_CompiledGraph");
   bind_compilation(m, graphs, compiled);
-  compiled
-      .def("save",
-           [](const PyCompiledGraph& g, const py::bytes& path,
-              const std::map<std::string, std::string>& metadata,
-              const std::vector<std::shared_ptr<PyCompiledGraph>>& others) {
-             runtime::Package package = described(g, metadata);
-             for (const auto& other : others) {
-               const Status added = runtime::add_variants(package, other->compiled.package);
-               if (!added.ok())
-                 fail(user_location(), Code::BadGraph,
-                      "compile all variants from one model with the same options", "{}",
-                      added.message());
-             }
-             for (const std::string& problem : runtime::shadowed_variants(package)) {
-               warn({Severity::Warning,
-                     Code::BadOption,
-                     user_location(),
-                     problem,
-                     "give the targets that need most first, or leave one of the two out",
-                     {}});
-             }
-             throw_if_not_written(runtime::write_package(package, std::string(path)));
-           })
+  compiled.def("save", &save)
       .def("save_object",
            [](const PyCompiledGraph& g, const std::string& name,
               const std::optional<py::bytes>& path,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import refuse
 from ..functions.files import LINKED_FILES
 from ..inspect.describe import counted
-from ..target import resolve
+from ..target import device_named, resolve
 from .arrays import refuse_missing_folder, refuse_overwriting
 from .metallibs import add_metallibs, find_xcrun
 from .model_arguments import (
@@ -63,6 +63,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "package has a metallib beside each source (needs xcrun, of Xcode)",
     )
     parser.add_argument(
+        "--binaries",
+        action="store_true",
+        help="also compile the kernels on the OpenCL device that --target names, as --target "
+        "opencl:0, so that first runs need not: the package has the driver's binaries beside the "
+        "source, for the same device and version of its driver",
+    )
+    parser.add_argument(
         "--emit",
         default="package",
         metavar="WHAT",
@@ -105,11 +112,12 @@ def _compile(options: argparse.Namespace) -> int:
     if options.metallib:
         _refuse_other_than_metal(options, parts)
         find_xcrun()
+    binaries = _devices_of_binaries(options, parts) if options.binaries else []
     model, *others = _models(options)
     if options.metallib:
         _save_with_metallibs(model, output)
     else:
-        model.save(output, others, emit=parts)
+        model.save(output, others, emit=parts, binaries=binaries)
     files = [output]
     if output.suffix == ".o":
         files = [output.with_suffix(LINKED_FILES[part]) for part in LINKED_FILES if part in parts]
@@ -214,6 +222,32 @@ def _refuse_other_than_metal(options: argparse.Namespace, parts: Sequence[str]) 
             f"--metallib is for kernels in Metal's language, but the target is {kind}",
             "give --target metal alone, or leave out --metallib",
         )
+
+
+def _devices_of_binaries(options: argparse.Namespace, parts: Sequence[str]) -> list[str]:
+    """Return the OpenCL devices that the targets name, whose drivers compile the kernels."""
+    if "object" in parts:
+        refuse(
+            "BadOption",
+            "--binaries is for packages, but --emit asks for an object file",
+            "leave one of the two out",
+        )
+    named = [(device_named(target), resolve(target).kind) for target in options.targets]
+    devices = [device for device, kind in named if device is not None and kind == "opencl"]
+    if not devices:
+        kind = resolve(target_of(options)).kind
+        refuse(
+            "BadOption",
+            "--binaries needs an OpenCL device that compiles the kernels, but "
+            + (
+                "--target names none"
+                if kind == "opencl"
+                else f"the target is {kind}: no driver returns binaries of its kernels"
+            ),
+            "name a device of this machine, as --target opencl:0 (`texloom devices` lists them), "
+            "or leave out --binaries",
+        )
+    return devices
 
 
 def _save_with_metallibs(model: Model, output: Path) -> None:

@@ -174,6 +174,7 @@ class CompiledGraph(RunnableGraph):
         others: Sequence[CompiledGraph] = (),
         *,
         emit: Sequence[str] = tuple(LINKED_FILES),
+        binaries: Device | str | Sequence[Device | str] = (),
     ) -> None:
         """Write the package, with its constants, to a file; an existing file is replaced.
 
@@ -191,13 +192,21 @@ class CompiledGraph(RunnableGraph):
         emit : sequence of str, optional
             For a name in ``*.o``: which of the three files are written. The program needs all of
             them, of one call or of calls with the same graph.
+        binaries : Device or str, or a sequence of them, optional
+            OpenCL devices, such as ``"opencl:0"``, on which the kernels are compiled now. The
+            package gets the binaries that the drivers return, beside the source: a first run with
+            the same device and the same version of its driver compiles nothing. Others compile the
+            source.
 
         Raises
         ------
         TVMError
             TL5018 if the file cannot be written, TL2040 for metadata that is not text, TL3040 if
-            the inputs or outputs of graphs differ.
+            the inputs or outputs of graphs differ, TL7001 for binaries in an object file; TL5007
+            for a device that runs no variant of the graph, or whose driver returns no binaries.
         """
+        is_list = isinstance(binaries, Sequence) and not isinstance(binaries, str)
+        devices = [present(each) for each in (binaries if is_list else [binaries])]
         texts = dict(metadata or {})
         for name, text in texts.items():
             if not isinstance(name, str) or not name or not isinstance(text, str):
@@ -208,9 +217,10 @@ class CompiledGraph(RunnableGraph):
                 )
         if fspath(path).endswith(".o"):
             _refuse_others(others)
+            _refuse_binaries(devices)
             write_object(lambda *given: self._core.save_object(*given, texts), path, emit)
             return
-        self._core.save(fsencode(path), texts, [each._core for each in others])
+        self._core.save(fsencode(path), texts, [each._core for each in others], devices)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -244,6 +254,15 @@ def _refuse_others(others: Sequence[CompiledGraph]) -> None:
             "BadOption",
             f"an object file is for one target, but {len(others) + 1} are given",
             "write an object file for each target, with names that differ",
+        )
+
+
+def _refuse_binaries(devices: Sequence[Device]) -> None:
+    if devices:
+        refuse(
+            "BadOption",
+            "an object file has native code, which no driver compiles, but binaries are asked for",
+            "leave out the binaries, or save a package: a name in *.tlp",
         )
 
 

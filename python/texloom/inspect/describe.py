@@ -182,6 +182,23 @@ def _kernels(variant: View) -> list[str]:
     return lines
 
 
+def _binaries(variant: View) -> list[str]:
+    """Return a row for each device and driver that the variant has binaries for."""
+    sizes: dict[tuple[str, ...], list[int]] = {}
+    for codes in variant["modules"]:
+        for code in codes:
+            made = code["made_by"]
+            if made is not None:
+                maker = (made["device"], made["vendor"], made["platform"], made["driver_version"])
+                sizes.setdefault(maker, []).append(code["bytes"])
+    if not sizes:
+        return []
+    rows = [("device", "vendor", "platform", "driver version", "programs", "size")]
+    count = len(variant["modules"])
+    rows += [(*m, f"{len(each)} of {count}", _bytes(sum(each))) for m, each in sizes.items()]
+    return aligned(rows)
+
+
 def _calls(variant: View) -> list[str]:
     lines = []
     for call in variant["calls"]:
@@ -217,6 +234,7 @@ def _variant(number: int, view: View, tensors: Sequence[View]) -> Iterator[str]:
     body += _section("memory of temporaries", _memory(view))
     body += _section("constants", _constants(view))
     body += _section("kernels", _kernels(view))
+    body += _section("binaries", _binaries(view))
     body += _section("custom operators", _calls(view))
     title = f"steps ({counts})" + (", barriers named" if view["names_barriers"] else "")
     body += _section(title, [line for step in view["steps"] for line in _step(step)])

@@ -300,6 +300,7 @@ class Model:
         others: Sequence[Model] = (),
         *,
         emit: Sequence[str] = tuple(LINKED_FILES),
+        binaries: Device | str | Sequence[Device | str] = (),
     ) -> None:
         """Write a package with the model's names of inputs and outputs; see `texloom.graph.load`.
 
@@ -310,7 +311,7 @@ class Model:
         ----------
         path : str or path
             A name in ``*.o`` stands for an object file, as in :meth:`CompiledGraph.save`, which
-            explains `emit`.
+            explains `emit` and `binaries`.
         others : sequence of Model
             The same model compiled for other targets. A device runs the first variant that it can
             run.
@@ -321,11 +322,11 @@ class Model:
             If kernels need to know extents that the model leaves open, if kernels depend on the
             values of inputs, or if an input or output has no elements.
         TVMError
-            TL5018 if the file cannot be written.
+            TL5018 if the file cannot be written; for `binaries` as in :meth:`CompiledGraph.save`.
         """
         metadata = {each.key: each.value for each in self._model.metadata_props if each.key}
         variants = [each._specializer.for_packages() for each in others]
-        self._specializer.for_packages().save(path, self.inputs, metadata, variants, emit)
+        self._specializer.for_packages().save(path, self.inputs, metadata, variants, emit, binaries)
 
     def __str__(self) -> str:
         """Return the inputs, the outputs and the graph of each variant as text."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._core import Device
 from ..extents import are_known
 from ..functions.files import LINKED_FILES
 from ..graph.compiled import CompiledGraph
@@ -151,6 +152,7 @@ class Specialization:
         metadata: Mapping[str, str],
         others: Sequence[Specialization] = (),
         emit: Sequence[str] = tuple(LINKED_FILES),
+        binaries: Device | str | Sequence[Device | str] = (),
     ) -> None:
         """Write a package for these inputs, with the graphs of `others` as further variants."""
         empty = [name for name in inputs if name not in self._network.inputs]
@@ -166,7 +168,7 @@ class Specialization:
                 )
         assert self.graph is not None  # a model has at least one output
         graphs = [each.graph for each in others if each.graph is not None]
-        self.graph.save(path, metadata, graphs, emit=emit)
+        self.graph.save(path, metadata, graphs, emit=emit, binaries=binaries)
 
     def __str__(self) -> str:
         """Return the outputs and the summary of the graph."""

@@ -48,16 +48,15 @@ std::string names_of(std::span<const KernelFormat> formats) {
 std::optional<std::string> unprepared_kernels(const PackageVariant& variant,
                                               const hal::DeviceInfo& device) {
   for (const ModuleSpec& module : variant.plan.modules) {
-    std::vector<KernelFormat> given;
-    bool is_prepared = false;
-    for (const hal::KernelCode& code : module.codes) {
-      given.push_back(code.format);
-      is_prepared =
-          is_prepared || std::ranges::find(device.formats, code.format) != device.formats.end();
-    }
-    if (is_prepared) continue;
+    const auto is_prepared = [&device](const hal::KernelCode& code) {
+      return hal::is_prepared(code, device);
+    };
+    if (std::ranges::any_of(module.codes, is_prepared)) continue;
+    std::vector<std::string> given;
+    for (const hal::KernelCode& code : module.codes) given.push_back(hal::describe(code));
     if (given.empty()) return "kernels whose code the program does not take from files";
-    return fmt::format("a driver of {} (it takes {})", names_of(given), names_of(device.formats));
+    return fmt::format("a driver of {} (it takes {})", fmt::join(given, ", "),
+                       names_of(device.formats));
   }
   return std::nullopt;
 }

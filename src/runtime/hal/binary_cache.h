@@ -8,21 +8,10 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/hal/binary_key.h"
 #include "support/status.h"
 
 namespace texloom::hal {
-
-// Everything that a binary depends on: source, options, device, driver. Two keys are equal if they
-// have the same fields in the same order.
-class BinaryKey {
- public:
-  BinaryKey& add(std::string_view field);
-  // The fields with their lengths, so that different lists of fields have different texts.
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
 
 struct BinaryCacheOptions {
   std::string folder;                                  // made when the first entry is stored

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/hal/binary_key.h"
 #include "runtime/hal/device_info.h"
 #include "runtime/hal/grid.h"
 #include "runtime/hal/residency.h"
@@ -105,6 +106,9 @@ struct KernelCode {
   KernelFormat format = KernelFormat::OpenClC;
   std::string code = {};
   std::vector<std::string> build_options = {};  // for the compiler of this format
+  // Of a binary that Executable::binary() returned, to stand beside its source: it is used only on
+  // the device and with the driver that made it, for the program that its key names.
+  std::optional<BinaryOrigin> origin = {};
 
   bool operator==(const KernelCode&) const = default;
 };
@@ -135,14 +139,25 @@ enum class BuildTime : std::uint8_t {
 struct ExecutableDesc {
   // The same entry points in several formats; a driver uses the first format that it supports.
   // The Metal driver prefers a metallib to MSL, and takes the MSL if the metallib cannot be loaded.
+  // The OpenCL driver prefers a binary with a matching origin to the source, and takes the source
+  // if the binary cannot be loaded.
   std::vector<KernelCode> codes;
   std::vector<EntryPoint> entry_points;
   MathMode math = MathMode::Strict;
   BuildTime build = BuildTime::Creation;
+  // Build from the source even if there is a binary, in the cache or beside the source, and share
+  // nothing with other executables. For Executable::binary(): an implementation may return the
+  // binary that a program was loaded from, or the one that it returned first.
+  bool builds_anew = false;
 };
 
-// The first code in one of the formats that the device's driver prepares. If there is none,
-// Unimplemented, naming the formats on both sides.
+// Whether the device's driver prepares code of this format and, if it has one, of this origin.
+bool is_prepared(const KernelCode& code, const DeviceInfo& device);
+// "OpenCL C", "an OpenCL binary for Adreno (TM) 740 with version 1.2 of its driver"
+std::string describe(const KernelCode& code);
+
+// The first code that the device's driver prepares; one without an origin if there is any. If there
+// is none, Unimplemented, naming the codes and the formats of the driver.
 Result<const KernelCode*> select_code(const ExecutableDesc& desc, const DeviceInfo& device);
 
 // Compiled kernels, made by Device::create_executable. Building checks the entry points against the
@@ -165,12 +180,19 @@ class Executable : public Resident {
   // buffer.
   Status prepare() { return is_ready_.load(std::memory_order_acquire) ? Status() : build_once(); }
 
+  // Builds the executable, and returns the binary that the driver gives back, with its origin, to
+  // be stored beside the source. The errors of prepare(); Unimplemented if the driver gives no
+  // binary back, or if there is no source.
+  Result<KernelCode> binary();
+
  protected:
   Executable(std::shared_ptr<const DeviceInfo> device_info, std::vector<EntryPoint> entry_points)
       : device_info_(std::move(device_info)), entry_points_(std::move(entry_points)) {}
 
   // Called at most once.
   virtual Status build() = 0;
+  // Called after a successful build.
+  virtual Result<KernelCode> built_binary() const;
   Status bring_in() override { return prepare(); }
 
  private:

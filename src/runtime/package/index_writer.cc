@@ -130,11 +130,23 @@ class IndexWriter {
     });
   }
 
+  Offset<index::Maker> maker(const hal::BinaryMaker& maker) {
+    const auto driver = text(maker.driver), platform = text(maker.platform),
+               vendor = text(maker.vendor), device = text(maker.device),
+               driver_version = text(maker.driver_version), api_version = text(maker.api_version),
+               language_version = text(maker.language_version);
+    return index::CreateMaker(builder_, driver, platform, vendor, device, driver_version,
+                              api_version, language_version);
+  }
+
   Offset<index::Module> module(const ModuleSpec& module) {
     const auto codes = tables<index::Code>(module.codes, [this](const hal::KernelCode& code) {
       const std::uint32_t section = sections_.add(std::as_bytes(std::span(code.code)));
-      return index::CreateCode(builder_, same<index::KernelFormat>(code.format), section,
-                               texts(code.build_options));
+      const auto options = texts(code.build_options);
+      const Offset<index::Maker> made = code.origin ? maker(code.origin->maker) : 0;
+      const auto [low, high] = code.origin ? code.origin->key : hal::BinaryDigest{};
+      return index::CreateCode(builder_, same<index::KernelFormat>(code.format), section, options,
+                               made, low, high);
     });
     return index::CreateModule(builder_, codes, static_cast<std::uint8_t>(module.math));
   }

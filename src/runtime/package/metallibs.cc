@@ -10,21 +10,6 @@ namespace {
 
 using hal::KernelCode;
 
-// The packages of a file with the bytes of their constants, which the file owns.
-Result<std::vector<Package>> whole_packages(const PackageFile& file) {
-  std::vector<Package> packages(file.packages().begin(), file.packages().end());
-  for (std::size_t p = 0; p < packages.size(); ++p) {
-    for (std::size_t v = 0; v < packages[p].variants.size(); ++v) {
-      PackageVariant& variant = packages[p].variants[v];
-      variant.constants.resize(variant.plan.constants.size());
-      for (std::size_t c = 0; c < variant.constants.size(); ++c) {
-        TL_ASSIGN_OR_RETURN(variant.constants[c].bytes, file.constant(v, c, p));
-      }
-    }
-  }
-  return packages;
-}
-
 std::vector<ModuleSpec*> modules_of(std::vector<Package>& packages) {
   std::vector<ModuleSpec*> modules;
   for (Package& package : packages) {
@@ -50,7 +35,7 @@ void put_metallib(ModuleSpec& module, const MetalSource& source, const std::stri
 
 Result<std::size_t> add_metallibs(const PackageFile& file, const std::filesystem::path& output,
                                   MetalCompiler compile) {
-  TL_ASSIGN_OR_RETURN(std::vector<Package> packages, whole_packages(file));
+  TL_ASSIGN_OR_RETURN(std::vector<Package> packages, file.whole_packages());
   std::vector<ModuleSpec*> modules = modules_of(packages);
   const bool has_kernels = !modules.empty();
   std::erase_if(modules, [](const ModuleSpec* module) { return msl_of(*module) == nullptr; });

@@ -192,8 +192,22 @@ class VariantChecker {
       for (const hal::KernelCode& code : plan_.modules[i].codes) {
         for (const std::string& option : code.build_options)
           TL_RETURN_IF_ERROR(check_text(option, fmt::format("a build option of module {}", i)));
+        if (code.origin)
+          TL_RETURN_IF_ERROR(check_origin(code).with_context(fmt::format("module {}", i)));
       }
     }
+    return {};
+  }
+
+  static Status check_origin(const hal::KernelCode& code) {
+    if (traits_of(code.format).is_text)
+      return invalid_argument("{} names a driver as its maker, but only binaries have one",
+                              hal::to_string(code.format));
+    const auto& [driver, platform, vendor, device, driver_version, api_version, language_version] =
+        code.origin->maker;
+    for (const std::string* text :
+         {&driver, &platform, &vendor, &device, &driver_version, &api_version, &language_version})
+      TL_RETURN_IF_ERROR(check_text(*text, "a word of a binary's maker", kMaxNameBytes));
     return {};
   }
 

@@ -224,4 +224,18 @@ Result<std::span<const std::byte>> PackageFile::constant(std::size_t variant, st
                                 fmt::format("constant \"{}\"", constant.name));
 }
 
+Result<std::vector<Package>> PackageFile::whole_packages() const {
+  std::vector<Package> whole(packages().begin(), packages().end());
+  for (std::size_t p = 0; p < whole.size(); ++p) {
+    for (std::size_t v = 0; v < whole[p].variants.size(); ++v) {
+      PackageVariant& variant = whole[p].variants[v];
+      variant.constants.resize(variant.plan.constants.size());
+      for (std::size_t c = 0; c < variant.constants.size(); ++c) {
+        TL_ASSIGN_OR_RETURN(variant.constants[c].bytes, constant(v, c, p));
+      }
+    }
+  }
+  return whole;
+}
+
 }  // namespace texloom::runtime

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "runtime/package/kernel_policy.h"
 #include "runtime/package/package.h"
@@ -54,6 +55,10 @@ class PackageFile {
   // this object. InvalidArgument if there is no such constant, or if its section is damaged.
   Result<std::span<const std::byte>> constant(std::size_t variant, std::size_t index,
                                               std::size_t package = 0) const;
+
+  // Copies of the packages with the bytes of their constants, to be changed and written again
+  // (package_writer.h). Constants are valid as long as this object. The errors of constant().
+  Result<std::vector<Package>> whole_packages() const;
 
  private:
   struct State;

@@ -94,11 +94,20 @@ class PlanReader {
     return made;
   }
 
+  hal::BinaryMaker maker(const index::Maker& maker) {
+    return {values_.text(maker.driver()),          values_.text(maker.platform()),
+            values_.text(maker.vendor()),          values_.text(maker.device()),
+            values_.text(maker.driver_version()),  values_.text(maker.api_version()),
+            values_.text(maker.language_version())};
+  }
+
   hal::KernelCode code(const index::Code& code, std::size_t module) {
     hal::KernelCode made{values_.enumerator<KernelFormat>(code.format(), index::KernelFormat::MAX,
                                                           "a format of code"),
                          {},
                          values_.texts(code.build_options())};
+    if (code.maker() != nullptr)
+      made.origin = hal::BinaryOrigin{maker(*code.maker()), {code.key_low(), code.key_high()}};
     if (!options_.kernels.takes(made.format)) return made;  // leave_out_kernels() drops it
     const auto bytes = sections_.take(code.section(), fmt::format("the code of module {}", module));
     if (!bytes.ok()) {

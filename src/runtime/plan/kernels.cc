@@ -5,12 +5,13 @@
 
 namespace texloom::runtime {
 
-Result<PlanKernels> create_kernels(hal::Device& device, const LaunchPlan& plan) {
+Result<PlanKernels> create_kernels(hal::Device& device, const LaunchPlan& plan, bool builds_anew) {
   std::vector<hal::ExecutableDesc> descs(plan.modules.size());
   for (std::size_t i = 0; i < descs.size(); ++i) {
     descs[i].codes = plan.modules[i].codes;
     descs[i].math = plan.modules[i].math;
     descs[i].build = hal::BuildTime::FirstUse;
+    descs[i].builds_anew = builds_anew;
   }
   std::vector<std::uint32_t> entry_points;  // by kernel
   for (const KernelSpec& kernel : plan.kernels) {

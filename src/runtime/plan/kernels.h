@@ -24,8 +24,10 @@ struct PlanKernels {
 };
 
 // Creates an executable for each module of a valid plan, to be built at first use
-// (builds/kernel_builds.h). The errors of Device::create_executable.
-Result<PlanKernels> create_kernels(hal::Device& device, const LaunchPlan& plan);
+// (builds/kernel_builds.h); see hal::ExecutableDesc for `builds_anew`. The errors of
+// Device::create_executable.
+Result<PlanKernels> create_kernels(hal::Device& device, const LaunchPlan& plan,
+                                   bool builds_anew = false);
 
 // The first kernel of a module; the number of kernels if it has none.
 std::uint32_t first_kernel_of(const LaunchPlan& plan, std::size_t module);

@@ -44,6 +44,38 @@ def test_metallibs_are_for_metal(target, folder, capsys):
     assert not (folder / "model.tlp").exists()
 
 
+def test_packages_get_binaries(folder, capsys, dev):
+    """The target names the device whose driver compiles the kernels."""
+    name = f"{dev.driver}:{dev.device_id}"
+    arguments = ("compile", "model.onnx", *SHAPE, "--target", name, "-o", "m.tlp")
+    succeeds(capsys, *arguments)
+    plain = succeeds(capsys, "inspect", "m.tlp")
+    succeeds(capsys, *arguments, "--binaries")
+    assert "  binaries\n" in succeeds(capsys, "inspect", "m.tlp") and "binaries" not in plain
+    succeeds(capsys, "run", "m.tlp", "--input", "x=x.npy", "--device", name, "--output-dir", "made")
+    np.testing.assert_array_equal(np.load("made/out_y_0.npy"), expected(np.load("x.npy")))
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ((), "but --target names none"),
+        (("--target", "opencl -device=adreno"), "but --target names none"),
+        (("--target", "metal"), "but the target is metal"),
+        (("--target", "haswell"), "but the target is llvm: no driver returns binaries"),
+        (("--emit=object", "-o", "m.o"), "but --emit asks for an object file"),
+    ],
+)
+def test_binaries_are_for_opencl_devices(given, problem, folder, capsys):
+    """The command fails before it reads the model, and says what to do."""
+    (folder / "model.onnx").write_bytes(b"no model")  # not read
+    before = sorted(folder.iterdir())
+    told = fails(capsys, "compile", "model.onnx", *given, "--binaries")
+    assert "[TL7001]" in told and problem in told
+    assert "--target opencl:0" in told or "leave one of the two out" in told
+    assert sorted(folder.iterdir()) == before
+
+
 @pytest.mark.filterwarnings("always::texloom.errors.TexloomWarning")
 def test_a_warning_is_told_once_as_errors_are(folder, capsys):
     assert main(["compile", "model.onnx", *SHAPE, "--target", "metal -device=m99"]) == 0

@@ -122,6 +122,15 @@ TEST(PackageCheck, Stores) {
 }
 
 TEST(PackageCheck, Plans) {
+  const auto in_codes = [](const std::function<void(std::vector<hal::KernelCode>&)>& change) {
+    return problem_in_plan([&](LaunchPlan& p) { change(p.modules[0].codes); });
+  };
+  EXPECT_THAT(in_codes([](auto& codes) { codes[0].origin = codes[3].origin; }),
+              HasSubstr("module 0: OpenCL C names a driver as its maker"));
+  EXPECT_THAT(in_codes([](auto& codes) { codes[3].origin->maker.language_version = "C\n"; }),
+              HasSubstr("module 0: a word of a binary's maker must be valid UTF-8"));
+  EXPECT_THAT(in_codes([](auto& codes) { codes[3].origin->maker.device.assign(5000, 'a'); }),
+              HasSubstr("module 0: a word of a binary's maker has 5000 bytes; 4096 is the limit"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.modules[0].codes.clear(); }),
               HasSubstr("module 0 has no code"));
   EXPECT_THAT(problem_in_plan([](LaunchPlan& p) { p.kernels[0].entry.workgroup_size[1] = 0; }),

@@ -248,6 +248,10 @@ TEST_F(PackageFileTest, NoticesDamageAtTheFirstUse) {
   const std::string code = "__kernel void scale";
   damaged[position(std::as_bytes(std::span(code)))] ^= std::byte{16};
   EXPECT_THAT(refusal(damaged), HasSubstr("the code of module 0 is damaged"));
+  damaged = good;
+  const std::string binary = example_plan().modules[0].codes[3].code;
+  damaged[position(std::as_bytes(std::span(binary))) + 2] ^= std::byte{16};
+  EXPECT_THAT(refusal(damaged), HasSubstr("the code of module 0 is damaged"));
 }
 
 TEST_F(PackageFileTest, LeavesOutSource) {
@@ -255,7 +259,7 @@ TEST_F(PackageFileTest, LeavesOutSource) {
   const auto file = PackageFile::open(written(example_package()), binaries);
   ASSERT_TRUE(file.ok()) << file.status().to_string();
   const std::vector<ModuleSpec>& modules = (*file)->package().variants[0].plan.modules;
-  ASSERT_EQ(modules[0].codes.size(), 2U);
+  ASSERT_EQ(modules[0].codes.size(), 3U);
   EXPECT_EQ(modules[0].codes[0].format, KernelFormat::OpenClBinary);
   EXPECT_EQ(modules[0].codes[1].format, KernelFormat::Metallib);
   EXPECT_THAT(refusal(written(symbolic_package()), binaries),

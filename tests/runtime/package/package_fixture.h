@@ -36,7 +36,13 @@ inline LaunchPlan example_plan() {
   plan.constants = {texture_tensor("W", {4, 2})};
   plan.modules = {{{{KernelFormat::OpenClC, "__kernel void scale() {}", {"-cl-std=CL1.2"}},
                     {KernelFormat::OpenClBinary, std::string("\0binary\xff", 8), {}},
-                    {KernelFormat::Metallib, std::string("MTLB\0\xff", 6), {"-std=metal2.3"}}},
+                    {KernelFormat::Metallib, std::string("MTLB\0\xff", 6), {"-std=metal2.3"}},
+                    {KernelFormat::OpenClBinary,
+                     std::string("\0made\xff", 6),
+                     {"-cl-std=CL1.2"},
+                     hal::BinaryOrigin{{"opencl", "platform", "vendor", "device", "1.2",
+                                        "OpenCL 3.0", "OpenCL C 1.2"},
+                                       {1, std::uint64_t{1} << 63}}}},
                    hal::MathMode::Contract}};
   plan.kernels = {{0,
                    {.name = "scale",

@@ -62,6 +62,7 @@ Status FaultWorkload::run() {
       {"bad option", &FaultWorkload::build_bad},
       {"source", &FaultWorkload::build},
       {"stored binary", &FaultWorkload::load},
+      {"program in use", &FaultWorkload::share},
       {"dispatch", &FaultWorkload::dispatch},
       {"dispatch again", &FaultWorkload::dispatch_again},
       {"transfers", &FaultWorkload::transfer},
@@ -165,9 +166,12 @@ Status FaultWorkload::build() {
 }
 
 Status FaultWorkload::load() {
+  executable_ = nullptr;  // a program in use would be shared
   TL_ASSIGN_OR_RETURN(executable_, executable());
   return {};
 }
+
+Status FaultWorkload::share() { return executable().status(); }
 
 Status FaultWorkload::build_bad() {
   const Status status = executable({"-no-such-option"}).status();

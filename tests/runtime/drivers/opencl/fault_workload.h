@@ -36,6 +36,8 @@ class FaultWorkload {
   Status build();
   // Finds the source in the cache.
   Status load();
+  // Creates an executable of the same program while the program is in use.
+  Status share();
   // Creates an executable with an error that the driver finds without its compiler.
   Status build_bad();
   // Submits to the first queue and waits. Checks that the signaled semaphore gives the same error.

@@ -145,6 +145,22 @@ Result<KernelHandle> create_kernel(const Context& context, cl_program program,
   return kernel;
 }
 
+// Returns the kernels of a built program, by entry point, whose parameters are checked.
+Result<std::vector<KernelHandle>> create_kernels(const Context& context, cl_program program,
+                                                 const std::vector<EntryPoint>& entry_points) {
+  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, program));
+  std::vector<KernelHandle> kernels;
+  for (const EntryPoint& entry : entry_points) {
+    if (!contains_name(names, entry.name))
+      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
+                        entry.name, names);
+    TL_ASSIGN_OR_RETURN(KernelHandle kernel, create_kernel(context, program, entry));
+    TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
+}
+
 struct Program {
   ProgramHandle program;
   std::vector<KernelHandle> kernels;  // by entry point
@@ -158,33 +174,30 @@ Result<Program> make_program(const Context& context, const KernelCode& code,
   if (!built.ok())
     return built.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
   Program made{.program = *std::move(built), .kernels = {}};
-  TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, made.program.get()));
-  for (const EntryPoint& entry : entry_points) {
-    if (!contains_name(names, entry.name))
-      return make_error(StatusCode::NotFound, "the code defines no kernel \"{}\"; it has: {}",
-                        entry.name, names);
-    TL_ASSIGN_OR_RETURN(KernelHandle kernel, create_kernel(context, made.program.get(), entry));
-    TL_RETURN_IF_ERROR(check_kernel(context, kernel.get(), entry));
-    made.kernels.push_back(std::move(kernel));
-  }
+  TL_ASSIGN_OR_RETURN(made.kernels, create_kernels(context, made.program.get(), entry_points));
   return made;
 }
 
-BinaryKey key_of(const DeviceInfo& device, const KernelCode& code, const std::string& options,
+BinaryKey key_of(const BinaryMaker& maker, const KernelCode& code, const std::string& options,
                  const std::vector<EntryPoint>& entry_points) {
   BinaryKey key;
-  key.add("opencl").add(device.platform).add(device.vendor).add(device.name);
-  key.add(device.driver_version).add(device.api_version).add(device.language_version);
-  key.add(code.code).add(options);
+  key.add(maker).add(code.code).add(options);
   add_entry_points(key, entry_points);
   return key;
 }
 
-// Loads a program from the cache. On any error, including a driver that rejects its own binary, the
+// The first of the codes that this driver made of a source; null if there is none.
+const KernelCode* made_code(const std::vector<KernelCode>& codes, const BinaryMaker& maker) {
+  const auto found = std::ranges::find_if(codes, [&](const KernelCode& code) {
+    return code.format == KernelFormat::OpenClBinary && code.origin && code.origin->maker == maker;
+  });
+  return found == codes.end() ? nullptr : &*found;
+}
+
+// Loads a program from a binary. On any error, including a driver that rejects its own binary, the
 // caller builds the program from source.
-Result<Program> load(const Context& context, BinaryCache* cache, const BinaryKey& key,
+Result<Program> load(const Context& context, std::optional<std::string> binary,
                      const std::string& options, const std::vector<EntryPoint>& entry_points) {
-  std::optional<std::string> binary = cache == nullptr ? std::nullopt : cache->find(key);
   if (!binary) return make_error(StatusCode::NotFound, "no stored binary");
   const KernelCode code{.format = KernelFormat::OpenClBinary, .code = *std::move(binary)};
   return make_program(context, code, options, entry_points);
@@ -258,23 +271,27 @@ Result<std::string> build_options(const KernelCode& code, MathMode math) {
 }
 
 OpenClExecutable::OpenClExecutable(std::shared_ptr<const Context> context,
-                                   std::vector<EntryPoint> entry_points, KernelCode code,
-                                   std::string options)
+                                   std::vector<EntryPoint> entry_points, Codes codes)
     : Executable(context->info(), std::move(entry_points)),
       context_(std::move(context)),
-      code_(std::move(code)),
-      options_(std::move(options)) {}
+      codes_(std::move(codes)) {}
 
 Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<const Context> context,
                                                              const ExecutableDesc& desc) {
   TL_ASSIGN_OR_RETURN(const KernelCode* code, select_code(desc, *context->info()));
-  TL_ASSIGN_OR_RETURN(std::string options, build_options(*code, desc.math));
+  Codes codes;
+  codes.code = *code;
+  TL_ASSIGN_OR_RETURN(codes.options, build_options(*code, desc.math));
+  const KernelCode* const made = made_code(desc.codes, maker_of(*context->info()));
+  codes.builds_anew = desc.builds_anew;
+  if (made != nullptr && code->format == KernelFormat::OpenClC && !desc.builds_anew)
+    codes.binary = *made;
   return std::shared_ptr<Executable>(
-      new OpenClExecutable(std::move(context), desc.entry_points, *code, std::move(options)));
+      new OpenClExecutable(std::move(context), desc.entry_points, std::move(codes)));
 }
 
 Result<KernelHandle> OpenClExecutable::make_kernel(std::uint32_t entry_point) const {
-  return create_kernel(*context_, program_.get(), entry_points()[entry_point]);
+  return create_kernel(*context_, program_->get(), entry_points()[entry_point]);
 }
 
 Result<cl_kernel> OpenClExecutable::kernel(std::uint32_t entry_point,
@@ -289,20 +306,57 @@ Result<cl_kernel> OpenClExecutable::kernel(std::uint32_t entry_point,
 
 Status OpenClExecutable::build() {
   const HostSpan span(context_->profile(), "build an executable");
-  BinaryCache* cache = code_.format == KernelFormat::OpenClC ? context_->binary_cache() : nullptr;
-  const BinaryKey key =
-      cache == nullptr ? BinaryKey() : key_of(*context_->info(), code_, options_, entry_points());
-  Result<Program> made = load(*context_, cache, key, options_, entry_points());
-  if (!made.ok()) {
-    made = make_program(*context_, code_, options_, entry_points());
-    TL_RETURN_IF_ERROR(made.status());
-    if (cache != nullptr) store(*context_, *cache, key, made->program.get());
+  const auto& [code, options, given, builds_anew] = codes_;
+  const bool has_source = code.format == KernelFormat::OpenClC;
+  const BinaryMaker maker = maker_of(*context_->info());
+  const BinaryKey key = has_source ? key_of(maker, code, options, entry_points()) : BinaryKey();
+  const bool is_given = given && given->origin->key == key.digest();
+  const bool may_share = has_source && !builds_anew;
+  BinaryCache* const cache = may_share ? context_->binary_cache() : nullptr;
+  std::vector<KernelHandle> kernels;
+  const auto make = [&]() -> Result<ProgramHandle> {
+    Result<Program> made = load(*context_, is_given ? std::optional(given->code) : std::nullopt,
+                                options, entry_points());
+    if (!made.ok() && cache != nullptr)
+      made = load(*context_, cache->find(key), options, entry_points());
+    if (!made.ok()) {
+      made = make_program(*context_, code, options, entry_points());
+      TL_RETURN_IF_ERROR(made.status());
+      if (cache != nullptr) store(*context_, *cache, key, made->program.get());
+    }
+    move_exit_handlers_up();  // after the compiler's, so that these run first
+    kernels = std::move(made->kernels);
+    return std::move(made->program);
+  };
+  if (may_share) {
+    TL_ASSIGN_OR_RETURN(program_, context_->programs().get(key.digest(), make));
+  } else {
+    TL_ASSIGN_OR_RETURN(ProgramHandle own, make());
+    program_ = std::make_shared<const ProgramHandle>(std::move(own));
   }
-  move_exit_handlers_up();  // after the compiler's, so that these run first
-  program_ = std::move(made->program);
-  kernels_ = std::move(made->kernels);
-  code_ = {};  // no longer needed
+  if (kernels.empty()) {  // another executable has made the program
+    TL_ASSIGN_OR_RETURN(kernels, create_kernels(*context_, program_->get(), entry_points()));
+  }
+  kernels_ = std::move(kernels);
+  if (has_source) origin_ = BinaryOrigin{.maker = maker, .key = key.digest()};
+  codes_.code.code.clear();
+  codes_.binary.reset();
   return {};
+}
+
+Result<KernelCode> OpenClExecutable::built_binary() const {
+  if (!origin_)
+    return make_error(StatusCode::Unimplemented, "the kernels have no source to make binaries of");
+  std::string binary = binary_of(*context_, program_->get());
+  if (binary.empty())
+    return make_error(StatusCode::Unimplemented,
+                      "the driver of {} gives no binaries back; help: leave out the binaries: the "
+                      "source is compiled at the first run",
+                      origin_->maker.device);
+  return KernelCode{.format = KernelFormat::OpenClBinary,
+                    .code = std::move(binary),
+                    .build_options = codes_.code.build_options,
+                    .origin = origin_};
 }
 
 }  // namespace texloom::hal::opencl

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,17 +39,25 @@ class OpenClExecutable final : public Executable {
   std::mutex& argument_mutex() const { return argument_mutex_; }
 
  private:
+  // How the program can be made.
+  struct Codes {
+    KernelCode code;
+    std::string options;
+    std::optional<KernelCode> binary;  // that this device's driver made of a source; beside `code`
+    bool builds_anew = false;
+  };
   OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
-                   KernelCode code, std::string options);
-  // Loads the program from the device's binary cache if possible; otherwise builds it from the code
-  // and stores the binary there.
+                   Codes codes);
+  // Loads the program from the binary beside the source, or from the device's binary cache, if
+  // possible; otherwise builds it from the code and stores the binary in the cache.
   Status build() override;
+  Result<KernelCode> built_binary() const override;
 
   std::shared_ptr<const Context> context_;
-  KernelCode code_;
-  std::string options_;
-  ProgramHandle program_;              // made by build(), like the kernels
-  std::vector<KernelHandle> kernels_;  // by entry point
+  Codes codes_;                                   // build() releases what is no longer needed
+  std::optional<BinaryOrigin> origin_;            // of the program's binary, if it has a source
+  std::shared_ptr<const ProgramHandle> program_;  // made by build(), like the kernels
+  std::vector<KernelHandle> kernels_;             // by entry point
   mutable std::mutex argument_mutex_;
   // Keyed by the entry point and its parameters with addresses, at least one.
   mutable std::map<std::pair<std::uint32_t, AddressedParams>, KernelHandle> addressed_kernels_;

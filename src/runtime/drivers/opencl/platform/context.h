@@ -9,6 +9,7 @@
 #include "runtime/drivers/opencl/api/api.h"
 #include "runtime/drivers/opencl/api/handle.h"
 #include "runtime/drivers/opencl/platform/platform.h"
+#include "runtime/drivers/opencl/platform/shared_programs.h"
 #include "runtime/hal/binary_cache.h"
 #include "runtime/hal/types.h"
 #include "support/status.h"
@@ -41,6 +42,7 @@ class Context {
   Profile* profile() const { return profile_.get(); }                // null if there is none
   // Held while a program is built; locks nothing if the device builds several at a time.
   std::unique_lock<std::mutex> lock_build() const;
+  SharedPrograms& programs() const { return programs_; }
   // Whether buffers are in shared virtual memory if nothing prevents it, and kernels get addresses
   // instead of memory objects.
   bool has_addresses() const { return has_addresses_; }
@@ -65,6 +67,7 @@ class Context {
   std::uint64_t scratch_bytes_ = 0;
   bool has_addresses_ = false;
   mutable std::mutex building_;
+  mutable SharedPrograms programs_;
   // By texel format: the memory flags with which a 2-D image of the format can be created.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };

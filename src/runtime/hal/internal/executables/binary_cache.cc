@@ -154,16 +154,10 @@ std::vector<StoredFile> files_of(const std::string& folder) {
 
 }  // namespace
 
-BinaryKey& BinaryKey::add(std::string_view field) {
-  text_ += fmt::format("{}:", field.size());
-  text_ += field;
-  return *this;
-}
-
 BinaryCache::BinaryCache(BinaryCacheOptions options) : options_(std::move(options)) {}
 
 std::string BinaryCache::path_of(const BinaryKey& key) const {
-  const auto [low, high] = hash_of(key.text());
+  const auto [low, high] = key.digest();
   return fmt::format("{}/{:016x}{:016x}{}", options_.folder, high, low, kEntrySuffix);
 }
 

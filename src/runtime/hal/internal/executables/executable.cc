@@ -40,13 +40,28 @@ Result<std::array<std::uint32_t, 3>> groups_of(const EntryPoint& entry,
 
 std::string_view to_string(KernelFormat format) { return traits_of(format).name; }
 
+bool is_prepared(const KernelCode& code, const DeviceInfo& device) {
+  return std::ranges::find(device.formats, code.format) != device.formats.end() &&
+         (!code.origin || code.origin->maker == maker_of(device));
+}
+
+std::string describe(const KernelCode& code) {
+  std::string text(to_string(code.format));
+  return code.origin ? fmt::format("{} for {}", text, describe(code.origin->maker)) : text;
+}
+
 Result<const KernelCode*> select_code(const ExecutableDesc& desc, const DeviceInfo& device) {
+  const KernelCode* made = nullptr;
   std::string given;
   for (const KernelCode& code : desc.codes) {
-    if (std::ranges::find(device.formats, code.format) != device.formats.end()) return &code;
+    if (is_prepared(code, device)) {
+      if (!code.origin) return &code;
+      if (made == nullptr) made = &code;
+    }
     given += given.empty() ? "" : ", ";
-    given += to_string(code.format);
+    given += describe(code);
   }
+  if (made != nullptr) return made;
   std::string taken;
   for (const KernelFormat format : device.formats) {
     taken += taken.empty() ? "" : ", ";
@@ -68,6 +83,18 @@ Status Executable::build_once() {
     is_ready_.store(failure_.ok(), std::memory_order_release);
   }
   return failure_;
+}
+
+Result<KernelCode> Executable::binary() {
+  TL_RETURN_IF_ERROR(prepare());
+  return built_binary();
+}
+
+Result<KernelCode> Executable::built_binary() const {
+  return make_error(StatusCode::Unimplemented,
+                    "the driver {} gives no binaries of kernels back; help: leave out the "
+                    "binaries, or give an OpenCL device for them",
+                    device_info_->driver);
 }
 
 Result<std::uint32_t> Executable::find(std::string_view name) const {

@@ -1,5 +1,6 @@
-// Tests programs from the binary cache: how often they are built, and binaries that implementations
-// change or refuse. The conformance suite tests which entries are used.
+// Tests programs from the binary cache and from binaries beside their source: how often they are
+// built, and binaries that implementations change or refuse. The conformance suite tests which
+// entries are used.
 #include "runtime/hal/binary_cache.h"
 
 #include <atomic>
@@ -87,6 +88,13 @@ class ProgramCacheTest : public OpenClTest {
     const Status done = run(commands);
     EXPECT_TRUE(done.ok()) << done.to_string();
     return values_of<int>(buffer).front();
+  }
+
+  // Returns the binary that the driver gives back.
+  KernelCode binary_of(const ExecutableDesc& desc) {
+    const auto binary = (*device_->create_executable(desc))->binary();
+    EXPECT_TRUE(binary.ok()) << binary.status().to_string();
+    return binary.ok() ? *binary : KernelCode();
   }
 
   // A fill at an offset that is not a multiple of its pattern uses one of the driver's kernels.
@@ -200,6 +208,101 @@ TEST_F(ProgramCacheTest, ADriverWithoutBinariesIsBuiltFromSource) {
   EXPECT_EQ(result_of(add_five()), 7);
   EXPECT_EQ(from_source, 2);
   EXPECT_TRUE(fs::is_empty(folder_));
+  EXPECT_THAT((*device_->create_executable(add_five()))->binary().status(),
+              fails_with(StatusCode::Unimplemented, "gives no binaries back"));
+}
+
+// With a binary of the same device and driver beside the source, nothing is compiled, and neither
+// the cache nor the source is asked.
+TEST_F(ProgramCacheTest, ABinaryBesideItsSourceComesFirst) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.codes.push_back(binary_of(desc));
+  EXPECT_EQ(from_source, 1);
+  fs::remove_all(folder_);
+  open();
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(last_binary, desc.codes[1].code);
+  EXPECT_EQ(cache_->counts().hits + cache_->counts().misses, 0u);
+  EXPECT_FALSE(fs::exists(folder_));
+  // The order of the codes makes no difference.
+  std::swap(desc.codes[0], desc.codes[1]);
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(from_source, 1);
+  // An executable that was loaded from a binary gives one back, too.
+  EXPECT_EQ(binary_of(desc).origin, desc.codes[0].origin);
+  EXPECT_EQ(from_source, 1);
+}
+
+TEST_F(ProgramCacheTest, ABinaryOfAnotherProgramIsLeftAlone) {
+  open();
+  const KernelCode binary = binary_of(add_five());
+  fs::remove_all(folder_);
+  const auto result_with_binary = [&](ExecutableDesc desc) {
+    desc.codes.push_back(binary);
+    return result_of(desc);
+  };
+  ExecutableDesc other = add_five();
+  other.codes[0].build_options = {"-DADD=6"};
+  EXPECT_EQ(result_with_binary(other), 8);
+  EXPECT_EQ(from_source, 2);
+  other = add_five();
+  other.codes[0].code += "\n";
+  EXPECT_EQ(result_with_binary(other), 7);
+  EXPECT_EQ(from_source, 3);
+  other = add_five();
+  other.entry_points[0].workgroup_size = {2, 1, 1};
+  EXPECT_EQ(result_with_binary(other), 7);
+  EXPECT_EQ(from_source, 4);
+  EXPECT_EQ(cache_->counts().misses, 4u);
+  EXPECT_EQ(last_binary, "");
+}
+
+TEST_F(ProgramCacheTest, ABinaryOfAnotherDriverIsLeftAlone) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.codes.push_back(binary_of(desc));
+  for (std::string BinaryMaker::* const field :
+       {&BinaryMaker::platform, &BinaryMaker::vendor, &BinaryMaker::device,
+        &BinaryMaker::driver_version, &BinaryMaker::api_version, &BinaryMaker::language_version}) {
+    fs::remove_all(folder_);
+    from_source = 0;
+    ExecutableDesc other = desc;
+    other.codes[1].origin->maker.*field += "~";
+    EXPECT_EQ(result_of(other), 7);
+    EXPECT_EQ(from_source, 1);
+    EXPECT_EQ(last_binary, "");
+    // Without the source there is nothing to run.
+    other.codes.erase(other.codes.begin());
+    EXPECT_THAT(device_->create_executable(other).status(),
+                fails_with(StatusCode::Unimplemented, "an OpenCL binary for "));
+  }
+  desc.codes.erase(desc.codes.begin());
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(last_binary, desc.codes[0].code);
+}
+
+TEST_F(ProgramCacheTest, ABinaryBesideItsSourceMayBeRefused) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.codes.push_back(binary_of(desc));
+  desc.codes[1].code = "no binary";
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(cache_->counts().hits, 1u) << "the cache is asked before the source is built";
+  EXPECT_EQ(from_source, 1);
+  fs::remove_all(folder_);
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(from_source, 2);
+}
+
+TEST_F(ProgramCacheTest, BinariesAreOfSourceAlone) {
+  open();
+  const ExecutableDesc bare = {
+      .codes = {{.format = KernelFormat::OpenClBinary, .code = binary_of(add_five()).code}},
+      .entry_points = {entry()}};
+  EXPECT_THAT((*device_->create_executable(bare))->binary().status(),
+              fails_with(StatusCode::Unimplemented, "the kernels have no source"));
 }
 
 // A submission races with threads that prepare its executable: one builds, the others wait.
@@ -223,6 +326,62 @@ TEST_F(ProgramCacheTest, AtFirstUseItIsBuiltOnce) {
   EXPECT_EQ(from_source, 1);
   EXPECT_EQ(prepared, 2);
   EXPECT_EQ(values_of<int>(buffer).front(), 7);
+}
+
+// Two kernels of a plan may be equal but for the bytes that they touch. Their program is built once
+// while it is in use; each executable has kernels of its own, which keep their arguments.
+TEST_F(ProgramCacheTest, EqualProgramsAreBuiltOnce) {
+  open();
+  ExecutableDesc small = add_five(), large = add_five();
+  small.build = large.build = BuildTime::FirstUse;
+  std::get<BufferParam>(small.entry_points[0].params[0]).min_bytes = 4;
+  std::get<BufferParam>(large.entry_points[0].params[0]).min_bytes = 8;
+  const auto one = *device_->create_executable(small), two = *device_->create_executable(large);
+  std::vector<std::thread> threads;
+  for (const auto& each : {one, two})
+    threads.emplace_back([&each = *each] { TL_EXPECT_OK(each.prepare()); });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(from_source, 1);
+  EXPECT_EQ(cache_->counts().misses, 1u);
+  const auto first = make_buffer(4), second = make_buffer(8);
+  const auto commands = device_->create_command_buffer();
+  TL_ASSERT_OK(commands->dispatch(one, 0, {1, 1, 1}, {{BufferBinding{first}}}, {{Constant(2)}}));
+  TL_ASSERT_OK(commands->dispatch(two, 0, {1, 1, 1}, {{BufferBinding{second}}}, {{Constant(3)}}));
+  TL_ASSERT_OK(run(commands));
+  EXPECT_EQ(values_of<int>(first).front(), 7);
+  EXPECT_EQ(values_of<int>(second).front(), 8);
+  // Another math mode is another program.
+  large.math = MathMode::Contract;
+  TL_EXPECT_OK((*device_->create_executable(large))->prepare());
+  EXPECT_EQ(from_source, 2);
+}
+
+TEST_F(ProgramCacheTest, AProgramIsBuiltAnewIfThatIsWanted) {
+  open();
+  ExecutableDesc desc = add_five();
+  desc.codes.push_back(binary_of(desc));
+  const auto in_use = *device_->create_executable(desc);
+  EXPECT_EQ(from_source, 1);
+  desc.builds_anew = true;
+  EXPECT_EQ(result_of(desc), 7);
+  EXPECT_EQ(from_source, 2);
+  EXPECT_EQ(binary_of(desc).origin, desc.codes[1].origin);
+  EXPECT_EQ(from_source, 3);
+  EXPECT_EQ(cache_->counts().stored, 1u);
+}
+
+TEST_F(ProgramCacheTest, AProgramThatNobodyUsesIsBuiltAgain) {
+  open();
+  ExecutableDesc desc = add_five();
+  for (int i = 1; i <= 2; ++i) {
+    EXPECT_EQ(result_of(desc), 7);
+    EXPECT_EQ(from_source, i);
+    fs::remove_all(folder_);
+  }
+  desc.codes[0].code = "wrong";
+  for (int i = 0; i < 2; ++i)
+    EXPECT_THAT(device_->create_executable(desc).status(),
+                fails_with(StatusCode::BuildFailed, "build log"));
 }
 
 // The driver's own kernels are an executable that all queues of the device share.
