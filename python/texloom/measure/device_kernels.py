@@ -19,6 +19,7 @@ UNROLLED = 4  # steps without a test of the loop between them
 THREADS = 64  # of a block
 LINE = 32  # elements between the links of a chain: no two are in one line of a cache
 TEXELS = 256  # in a row of a texture
+MOST_ROWS = 8192  # of a texture: arrays with more are folded, which kernels would have to know
 _MULTIPLIER, _ADDEND = 1021, 12345  # of a sequence modulo 2^n that has all numbers
 
 

@@ -195,7 +195,8 @@ def texture_rates(bench: Bench) -> list[Bandwidth]:
     function = kernels.reads("texture", lanes, bench.target)
     out = bench.results(bench.blocks, lanes)
     found = []
-    for footprint in _footprints(min(bench.sizes.bytes, bench.target.value.max_image_size * row)):
+    rows = min(bench.target.value.max_image_size, kernels.MOST_ROWS)
+    for footprint in _footprints(min(bench.sizes.bytes, rows * row)):
         x = bench.empty(footprint // row, kernels.TEXELS, lanes, scope="global.texture")
         order = (1, bench.blocks * kernels.THREADS)
         found.append(Bandwidth("texture", footprint, _read_rate(bench, function, x, out, order)))

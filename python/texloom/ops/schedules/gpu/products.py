@@ -25,7 +25,7 @@ from ..channels_last.axes import in_registers, vectorize
 
 _LANES = 4
 _WARP = (4, 8)  # threads of a warp along rows and columns
-_STEPS = (32, 16, 8)  # steps of which factors are in shared memory, the first one that divides all
+_STEPS = (32, 16, 8)  # steps of which factors are in shared memory, mostly one that divides all
 _PIECES = (1, 2, 3, 4, 6, 8, 12, 16)
 _LEAST_PIECE = 64  # steps of a piece
 _MOST_BLOCKS_ALONG_Y = 65535
@@ -130,7 +130,7 @@ class ProductTile:
         """Return the tile for sums of which `root` is computed.
 
         None for other sums than those of row-major matrices, with too few rows or columns, or where
-        vectors do not divide columns and steps.
+        vectors do not divide columns.
         """
         if target.is_cpu or len(root.shape) != len(sums.shape):
             return None
@@ -219,15 +219,29 @@ def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
     """Yield the tiles from which :func:`tile_for` chooses."""
     for pieces in (n for n in _PIECES if n <= limits.pieces):
         own = [n for n in _STEPS if steps % (n * pieces) == 0]
-        if not own or (pieces > 1 and (own[0] < _STEPS[0] or steps // pieces < _LEAST_PIECE)):
+        if pieces == 1:
+            own = own or [_whole_steps(steps)]
+        elif own[:1] != [_STEPS[0]] or steps // pieces < _LEAST_PIECE:
             continue
         for rows, warps, slices in _USED:
-            if slices > limits.slices:
+            if slices > limits.slices or (slices > 1 and steps < own[0]):
                 continue
             # The sums of several slices may leave room for fewer steps.
             sizes = own[:1] if slices == 1 else [n for n in own if n % (slices * _LANES) == 0]
             tiles = (ProductTile(rows, warps, n, pieces, slices) for n in sizes)
             yield from islice(filter(limits.allow, tiles), 1)
+
+
+def _whole_steps(steps: int) -> int:
+    """Return the steps in shared memory for a number that none of the usual ones divides.
+
+    The last part has fewer steps, and tests, unless nearly the most steps divide the number.
+    """
+    divisors = (n for n in range(_STEPS[0], 0, -_LANES) if steps % n == 0)
+    best = next(divisors, 0)
+    if best == steps or best >= _STEPS[0] // 2:
+        return best
+    return min(_STEPS[0], -(-steps // _LANES) * _LANES)
 
 
 def microseconds(
@@ -243,7 +257,7 @@ def microseconds(
     latency = profile.latency_seconds
     alone = _STEP * latency + _OWN * tile.rows * _LANES * tile.steps / tile.slices / rate
     spent = full * max(at_once * work, alone) + (max(rest * work, alone) if rest else 0)
-    spent *= steps // tile.pieces // tile.steps
+    spent *= -(-steps // (tile.pieces * tile.steps))
     spent += profile.launch_seconds + _ROUND * latency * (full + (rest > 0))
     if tile.pieces > 1:
         sums = tile.pieces * batch * rows * columns
@@ -404,14 +418,19 @@ def _accumulate(s: Schedule, sums: Tensor, factors: list[Tensor], tile: ProductT
     for axis in (step, row) if is_open else (group, step, row):
         stage.unroll(axis)
     _vectorize(stage, column)
-    for each, place in ((left, group), (right, step)):
+    # Vectors of steps must not end outside of the factor.
+    lanes = _LANES if number_of(factors[0].shape[-1]) % _LANES == 0 else 1
+    for each, place, own in ((left, group, lanes), (right, step, _LANES)):
         s[each].compute_at(stage, place)
         *_, down, across = s[each].op.axis
         s[each].unroll(down)
-        _vectorize(s[each], across)
-    for each in shared:
+        if own == 1:
+            s[each].unroll(across)
+        else:
+            _vectorize(s[each], across)
+    for each, own in zip(shared, (lanes, _LANES), strict=True):
         s[each].compute_at(stage, outer)
-        _copy(s[each], tile.threads)
+        _copy(s[each], tile.threads, own)
         s[each].pipeline(stages=2)
     s[shared[0]].storage_align(s[shared[0]].op.axis[-2], tile.steps, _PAD)
 
@@ -422,14 +441,14 @@ def _add_up(stage: Stage, lanes: int) -> None:
     _vectorize(stage, stage.op.axis[-1], lanes)
 
 
-def _copy(stage: Stage, threads: int) -> None:
-    """Let the threads of a block copy a part of a factor."""
+def _copy(stage: Stage, threads: int, lanes: int) -> None:
+    """Let the threads of a block copy vectors of a part of a factor."""
     *others, last = stage.op.axis
-    last, lane = stage.split(last, _LANES)
+    last, lane = stage.split(last, lanes)
     turn, thread = stage.split(stage.fuse(*others, last), threads)
     stage.bind(thread, te.thread_axis("threadIdx.x"))
     stage.unroll(turn)
-    stage.vectorize(lane)
+    vectorize(stage, lane, lanes)
 
 
 def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
