@@ -121,14 +121,16 @@ ir::Tensor converted(const ir::Tensor& tensor, ir::Type type, std::string name) 
       schedule::make_compute(std::move(name), "", axes, value, tensor->location));
 }
 
-// The extern that computes all outputs from the inputs; null for other computations.
+// The extern that computes all outputs, from inputs alone; null for other computations.
 const schedule::Operation* only_extern(const Computation& computation) {
   const schedule::Op op = schedule::operation_of(computation.outputs.front());
   const auto is_own = [&](const ir::Tensor& output) {
     return output->producer.get() == computation.outputs.front()->producer.get();
   };
   const auto is_input = [&](const schedule::ExternInput& read) {
-    return schedule::operation_of(read.tensor)->is_placeholder();
+    return std::ranges::any_of(computation.inputs, [&](const ir::Tensor& input) {
+      return input->same_tensor(*read.tensor);
+    });
   };
   const bool fits = op->is_extern() && std::ranges::all_of(computation.outputs, is_own) &&
                     computation.outputs.size() == op->types.size() &&

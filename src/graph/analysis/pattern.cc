@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "graph/analysis/movement.h"
 #include "ir/equal.h"
 #include "ir/program.h"
 #include "ir/visit.h"
@@ -103,27 +104,44 @@ bool only_moves(const Computation& computation) {
   });
 }
 
-bool reduces_rows(const Computation& computation) {
-  if (computation.outputs.size() != 1) return false;
+std::optional<std::size_t> input_of_rows(const Computation& computation) {
+  if (computation.outputs.size() != 1) return std::nullopt;
   const std::vector<Op> stages = stages_of(computation);
-  const auto is_reduction = [](const Op& op) {
-    return op->is_compute() && op->types.size() == 1 && !op->reduce_axes.empty();
-  };
-  if (std::ranges::count_if(stages, is_reduction) != 1) return false;
-  const Op& op = *std::ranges::find_if(stages, is_reduction);
-  if (op->reduce_axes.size() != 1 || op->axes.empty() || !ir::is_int(op->shape.back(), 1))
-    return false;
+  const schedule::Operation* reduction = nullptr;
+  for (const Op& op : stages) {
+    if (!op->is_compute() || op->types.size() != 1 || op->axes.empty()) return std::nullopt;
+    if (op->reduce_axes.empty()) continue;
+    if (reduction != nullptr) return std::nullopt;
+    reduction = op.get();
+  }
+  const ir::Exprs& made = computation.outputs.front()->shape;
+  if (reduction == nullptr || reduction->reduce_axes.size() != 1 ||
+      made.size() != reduction->shape.size() || !ir::is_int(made.back(), 1) ||
+      !ir::is_int(reduction->shape.back(), 1))
+    return std::nullopt;
+  const ir::IterVar& terms = reduction->reduce_axes.front();
   const auto reads_row = [&](const ir::TensorRead& read) {
-    if (read.indices.size() != op->axes.size()) return false;
-    for (std::size_t i = 0; i + 1 < read.indices.size(); ++i) {
-      const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(op->shape[i], 1);
-      if (!is_one && !read.indices[i].same_as(op->axes[i]->var)) return false;
+    const std::size_t last = reduction->axes.size() - 1;
+    if (read.indices.size() != last + 1) return false;
+    for (std::size_t i = 0; i < last; ++i) {
+      const bool is_one = ir::is_int(read.indices[i], 0) && ir::is_int(reduction->shape[i], 1);
+      if (!is_one && !read.indices[i].same_as(reduction->axes[i]->var)) return false;
     }
-    const ir::IterVar& terms = op->reduce_axes.front();
-    return read.indices.back().same_as(terms->var) &&
-           ir::equal(read.tensor->shape.back(), terms->extent);
+    return read.indices[last].same_as(terms->var) &&
+           ir::equal(read.tensor->shape[last], terms->extent);
   };
-  return !ir::any_of(op->body, [&](const ir::TensorRead& read) { return !reads_row(read); });
+  for (const Op& op : stages) {
+    const bool has_other = ir::any_of(op->body, [&](const ir::TensorRead& read) {
+      return op.get() == reduction ? !reads_row(read) : !reads_own_indices(*op, read);
+    });
+    if (has_other) return std::nullopt;
+  }
+  const auto is_whole = [&](const ir::Tensor& input) {
+    return input->shape.size() == made.size() && ir::equal(input->shape.back(), terms->extent);
+  };
+  const auto input = std::ranges::find_if(computation.inputs, is_whole);
+  if (input == computation.inputs.end()) return std::nullopt;
+  return static_cast<std::size_t>(input - computation.inputs.begin());
 }
 
 bool is_light(const Computation& computation) {

@@ -28,16 +28,16 @@ std::optional<Pattern> pattern_of(std::string_view word);  // the inverse
 // Opaque for computations of several outputs, and for operations without an expression.
 Pattern pattern_of(const Computation& computation);
 
-// Whether each element of the output is an element of an input or a fixed value, and its indices
-// decide which: also copies, broadcasts, and the first part of a tensor, whose elements are at
-// their own indices.
+// Whether each element of the output is an element of an input or a fixed value, and no tested
+// element decides which: also copies, broadcasts, and the first part of a tensor, whose elements
+// are at their own indices.
 bool only_moves(const Computation& computation);
 
-// Whether the computation reduces the last axis of its only tensor of the same rank, and keeps this
-// axis with the extent 1; it may compute more of the results.
-bool reduces_rows(const Computation& computation);
+// For a computation that reduces the last axis of an input, element by element, and keeps the axis
+// with the extent 1: the number of that input. What is computed before and after is element-wise.
+std::optional<std::size_t> input_of_rows(const Computation& computation);
 
-// Whether an element takes a few operations: no functions, sums or divisions.
+// Whether an element takes a few operations: no functions, sums, or divisions of floats.
 bool is_light(const Computation& computation);
 
 // The numbers of the floating-point inputs whose elements are used to compute indices.

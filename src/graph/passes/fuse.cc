@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -34,15 +37,13 @@ bool is_heavy(const Node& node) {
   return *node.pattern == Pattern::Reduction || *node.pattern == Pattern::Contraction;
 }
 
-// Whether the operator reduces the rows of its first input.
-bool is_of_rows(const Node& node) {
-  return *node.pattern == Pattern::Reduction && node.computation && reduces_rows(*node.computation);
-}
-
 // Whether the operator reads inputs that have the shape of its output at the output's indices.
 bool is_at_own_indices(const Node& node) {
   return *node.pattern == Pattern::Elementwise || *node.pattern == Pattern::Broadcast;
 }
+
+// Light operators that a move takes in together.
+inline constexpr std::size_t kMostLight = 4;
 
 class Fusion {
  public:
@@ -50,6 +51,7 @@ class Fusion {
       : graph_(graph), producer_(graph.tensors.size()), readers_(graph.tensors.size()) {
     for (NodeId n = 0; n < graph.nodes.size(); ++n) {
       groups_.push_back({n});
+      facts_.push_back(facts_of(graph.nodes[n]));
       for (const TensorId id : graph.nodes[n].outputs) producer_[id] = n;
       for (const TensorId id : graph.nodes[n].inputs) readers_[id].insert(n);
     }
@@ -59,7 +61,7 @@ class Fusion {
   std::vector<Group> run() {
     for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
-      if (!is_single(graph_, node) || (is_heavy(node) && !is_of_rows(node))) continue;
+      if (!facts_[n].is_single || (is_heavy(node) && !facts_[n].rows)) continue;
       while (take_in_one(groups_[n])) {
       }
     }
@@ -98,15 +100,51 @@ class Fusion {
     return false;
   }
 
+  // What is known of an operator that may be a member.
+  struct Facts {
+    bool is_single = false, moves = false, is_light = false;
+    bool repeats_nothing = false;  // a move without more elements than its inputs have
+    std::optional<TensorId> rows;  // the tensor whose rows the operator reduces
+  };
+
+  Facts facts_of(const Node& node) const {
+    Facts facts;
+    facts.is_single = is_single(graph_, node);
+    if (!facts.is_single || !node.computation) return facts;
+    facts.moves = only_moves(*node.computation);
+    facts.is_light = is_light(*node.computation);
+    facts.repeats_nothing = facts.moves && has_no_more_elements(node);
+    const auto reduced =
+        *node.pattern == Pattern::Reduction ? input_of_rows(*node.computation) : std::nullopt;
+    if (reduced) facts.rows = node.inputs[*reduced];
+    return facts;
+  }
+
+  bool has_no_more_elements(const Node& node) const {
+    const auto elements = [&](const std::vector<TensorId>& ids) -> std::optional<std::int64_t> {
+      std::int64_t sum = 0;
+      for (const TensorId id : ids) {
+        const auto shape = numbers_of(graph_.tensors[id].shape);
+        if (!shape) return std::nullopt;
+        sum += std::accumulate(shape->begin(), shape->end(), std::int64_t{1}, std::multiplies<>());
+      }
+      return sum;
+    };
+    const auto read = elements(node.inputs), written = elements(node.outputs);
+    return read && written && *written <= *read;
+  }
+
   bool may_join(const Group& producers, const Group& group, TensorId tensor) const {
-    const Node& producer = graph_.nodes[*producer_[tensor]];
-    if (!is_single(graph_, producer) || graph_.tensors[tensor].role != TensorRole::Intermediate)
+    if (!facts_[*producer_[tensor]].is_single ||
+        graph_.tensors[tensor].role != TensorRole::Intermediate)
       return false;
     const std::set<NodeId>& readers = readers_[tensor];
     const bool is_inner = std::includes(group.begin(), group.end(), readers.begin(), readers.end());
     if (!is_inner || !fits(producers, group)) return false;
-    if (are_all(producers, only_moves)) return !has_heavy(readers);
-    if (are_all(readers, only_moves) && are_all(producers, is_light)) return true;
+    if (are_all(producers, &Facts::moves)) return !has_heavy(readers);
+    if (are_all(readers, &Facts::repeats_nothing) && are_all(producers, &Facts::is_light) &&
+        producers.size() <= kMostLight)
+      return true;
     const auto of_producers = rows_of(producers), of_group = rows_of(group);
     const bool are_rows = of_producers && of_group && *of_producers == *of_group;
     if (has_heavy(producers) && has_heavy(group) && !are_rows) return false;
@@ -116,7 +154,7 @@ class Fusion {
     return std::all_of(readers.begin(), readers.end(), [&](NodeId n) {
       const Node& node = graph_.nodes[n];
       const bool is_whole = shape_of(n) == whole;
-      if (is_of_rows(node)) return shape == whole;
+      if (facts_[n].rows) return shape == whole;
       return is_at_own_indices(node) &&
              (is_whole || (shape != whole && is_one_per_row(shape_of(n), whole)));
     });
@@ -129,8 +167,8 @@ class Fusion {
     for (const NodeId n : group) {
       const Node& node = graph_.nodes[n];
       if (!is_heavy(node)) continue;
-      if (!is_of_rows(node)) return std::nullopt;
-      rows = graph_.tensors[node.inputs.front()].shape;
+      if (!facts_[n].rows) return std::nullopt;
+      rows = graph_.tensors[*facts_[n].rows].shape;
     }
     return rows;
   }
@@ -148,12 +186,8 @@ class Fusion {
     return both.size() <= kMostMembers && inputs_of(both).size() + 1 <= kMostTensors;
   }
 
-  // Whether this holds for the computations of all nodes.
-  bool are_all(const std::set<NodeId>& nodes, bool (*holds)(const Computation&)) const {
-    return std::ranges::all_of(nodes, [&](NodeId n) {
-      const Node& node = graph_.nodes[n];
-      return node.computation && holds(*node.computation);
-    });
+  bool are_all(const std::set<NodeId>& nodes, bool Facts::* fact) const {
+    return std::ranges::all_of(nodes, [&](NodeId n) { return facts_[n].*fact; });
   }
 
   bool has_heavy(const std::set<NodeId>& nodes) const {
@@ -168,6 +202,7 @@ class Fusion {
   std::vector<std::optional<NodeId>> producer_;  // per tensor; nullopt for inputs and constants
   std::vector<std::set<NodeId>> readers_;        // indexed by tensor
   std::vector<Group> groups_;                    // indexed by the last node of the group
+  std::vector<Facts> facts_;                     // by node
 };
 
 // The fused operator that replaces these members.

@@ -88,6 +88,8 @@ struct Operand {
   double factor = 1;
 };
 
+inline constexpr std::size_t kMostMasks = 3;
+
 class AttentionFusion {
  public:
   AttentionFusion(Graph& graph, const KernelLibrary& kernels)
@@ -151,7 +153,7 @@ class AttentionFusion {
 
   // The tensor in which an operator replaces NaN by 0, as torch's exporter writes it:
   // where(isnan(x), 0, x). nullopt for other operators.
-  std::optional<TensorId> with_nan(const Node* node) const {
+  std::optional<TensorId> before_nan_test(const Node* node) const {
     const schedule::Operation* op = node == nullptr ? nullptr : last_stage(*node);
     const auto* choice = op == nullptr ? nullptr : ir::as<ir::Select>(op->body);
     if (choice == nullptr) return std::nullopt;
@@ -172,26 +174,28 @@ class AttentionFusion {
   bool fuse(Node& node) {
     if (!is_product(node)) return false;
     const Node* weights = origin(node.inputs[0]);
-    const auto with_nan = this->with_nan(weights);
-    if (with_nan) weights = origin(*with_nan);
+    const auto tested = before_nan_test(weights);
+    if (tested) weights = origin(*tested);
     if (weights == nullptr || weights->pattern != Pattern::Reduction ||
         weights->inputs.size() != 1 || weights->outputs.size() != 1)
       return false;
     std::vector<TensorId> masks;
     const auto scores = without_masks(weights->inputs.front(), masks);
-    return scores && fuse(node, *weights, *scores, masks, with_nan.has_value());
+    return scores && replace(node, *weights, *scores, masks, tested.has_value());
   }
 
-  // The tensor to which the masks are added, which is a product, or a scaled one. The masks are in
-  // the order of the additions. nullopt if there is no such tensor.
-  std::optional<TensorId> without_masks(TensorId id, std::vector<TensorId>& masks) const {
+  // The tensor to which at most kMostMasks masks are added, which is a product, or a scaled one.
+  // The masks are in the order of the additions. nullopt if there is no such tensor.
+  std::optional<TensorId> without_masks(TensorId id, std::vector<TensorId>& masks,
+                                        std::size_t most = kMostMasks) const {
     if (product(scaled(id).tensor) != nullptr) return id;
     const Node* node = origin(id);
-    if (node == nullptr || combination(*node) != ir::BinaryOp::Add) return std::nullopt;
+    if (node == nullptr || combination(*node) != ir::BinaryOp::Add || most == 0)
+      return std::nullopt;
     for (const std::size_t i : {0, 1}) {
       const TensorId inner = node->inputs[i];
       if (tensor(inner).shape != tensor(id).shape) continue;
-      if (const auto scores = without_masks(inner, masks)) {
+      if (const auto scores = without_masks(inner, masks, most - 1)) {
         masks.push_back(node->inputs[1 - i]);
         return scores;
       }
@@ -199,8 +203,8 @@ class AttentionFusion {
     return std::nullopt;
   }
 
-  bool fuse(Node& node, const Node& weights, TensorId scores, const std::vector<TensorId>& masks,
-            bool hides_nan) {
+  bool replace(Node& node, const Node& weights, TensorId scores, const std::vector<TensorId>& masks,
+               bool hides_nan) {
     const Scaled scale = scaled(scores);
     const Node* first = product(scale.tensor);
     if (first == nullptr || tensor(scale.tensor).shape != tensor(node.inputs[0]).shape)

@@ -160,7 +160,14 @@ class ProductJoining {
 
   // Whether a tensor, moved and changed element by element, is multiplied by another result, and
   // nothing else reads it.
-  bool leads_to_product(TensorId id) const {
+  bool leads_to_product(TensorId id) {
+    if (const auto known = leads_.find(id); known != leads_.end()) return known->second;
+    const bool leads = readers_lead_to_product(id);
+    leads_.emplace(id, leads);
+    return leads;
+  }
+
+  bool readers_lead_to_product(TensorId id) {
     if (graph_.tensors[id].role != TensorRole::Intermediate || readers_[id].empty()) return false;
     return std::ranges::all_of(readers_[id], [&](std::size_t reader) {
       const Node& node = graph_.nodes[reader];
@@ -296,6 +303,7 @@ class ProductJoining {
   UniqueNames node_names_, tensor_names_;
   std::vector<std::set<std::size_t>> readers_;       // by tensor of the original graph
   std::map<std::size_t, std::vector<Node>> before_;  // new nodes, by the first product of a group
+  std::map<TensorId, bool> leads_;                   // what leads_to_product() found
   std::set<std::size_t> replaced_;                   // nodes whose results new nodes compute
 };
 

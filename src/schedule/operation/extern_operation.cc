@@ -7,6 +7,7 @@
 #include "ir/visit.h"
 #include "schedule/operation/buffer_statement.h"
 #include "schedule/operation/kernel_nests.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
 
 namespace texloom::schedule {
@@ -149,6 +150,7 @@ Buffer retyped(const Buffer& buffer, Type type) {
 
 Op with_types(const Operation& op, const std::vector<Tensor>& tensors,
               const std::vector<Type>& outputs) {
+  TL_CHECK(tensors.size() == op.reads.size() && outputs.size() == op.writes.size());
   std::unordered_map<const BufferNode*, Buffer> stored;  // the buffers of other types
   const auto as_stored = [&](const Buffer& buffer, Type type) {
     if (buffer->type == type) return buffer;
@@ -169,11 +171,13 @@ Op with_types(const Operation& op, const std::vector<Tensor>& tensors,
   };
   bool fits = true;
   for_each_access(op.statement, [&](const BufferAccess& access) {
-    if (find(access.buffer) && (access.foreign || access.type != access.buffer->type ||
-                                access.reads() == is_written(access.buffer)))
+    if (find(access.buffer) &&
+        (access.foreign || access.buffer->nontemporal || access.type != access.buffer->type ||
+         access.reads() == is_written(access.buffer)))
       fits = false;
   });
-  if (!fits) return {};
+  const auto is_stored = [&](const Prefetch& n) { return static_cast<bool>(find(n.buffer)); };
+  if (!fits || any_of(op.statement, is_stored)) return {};
   Stmt statement = rewrite(
       op.statement,
       [&](const Load& n, const Expr& e) {

@@ -112,24 +112,37 @@ TEST(Moves, AreDecidedByIndicesAlone) {
   EXPECT_FALSE(moves_only("[8]", "(i < 8): float32 = 0.0 - in0[i]"));
 }
 
-bool reduces_rows_of(const std::string& shape, const std::string& computes) {
-  return reduces_rows(*computation_of(
+std::optional<std::size_t> rows_of(const std::string& shape, const std::string& computes) {
+  return input_of_rows(*computation_of(
       "computation 0 (in0) -> (out)\n  reducer sum(a, b): float32 = a + b, identity=0.0\n"
       "placeholder in0: float32" +
       shape + "\n" + computes + "\n"));
 }
 
 TEST(Rows, AreReducedAlongTheLastAxis) {
-  EXPECT_TRUE(
-      reduces_rows_of("[4, 8]",
+  EXPECT_TRUE(rows_of("[4, 8]",
                       "compute total(i < 4, j < 1): float32 = reduce(sum, [k < 8], in0[i, k])\n"
                       "compute out(i < 4, j < 1): float32 = total[i, j] * 0.125"));
-  EXPECT_FALSE(reduces_rows_of(
-      "[4, 8]", "compute out(i < 1, j < 8): float32 = reduce(sum, [k < 4], in0[k, j])"));
-  EXPECT_FALSE(reduces_rows_of(
-      "[4, 8]", "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 7], in0[i, k])"));
-  EXPECT_FALSE(reduces_rows_of(
-      "[4, 8]", "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 8], in0[3 - i, k])"));
+  EXPECT_FALSE(
+      rows_of("[4, 8]", "compute out(i < 1, j < 8): float32 = reduce(sum, [k < 4], in0[k, j])"));
+  EXPECT_FALSE(
+      rows_of("[4, 8]", "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 7], in0[i, k])"));
+  EXPECT_FALSE(rows_of("[4, 8]",
+                       "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 8], in0[3 - i, k])"));
+}
+
+// Rows of a transposed tensor are no rows of the tensor, and normalized rows are no sums.
+TEST(Rows, AreThoseOfTheInput) {
+  EXPECT_FALSE(rows_of("[8, 8]",
+                       "compute turned(i < 8, j < 8): float32 = in0[j, i]\n"
+                       "compute out(i < 8, j < 1): float32 = reduce(sum, [k < 8], turned[i, k])"));
+  EXPECT_FALSE(rows_of("[4, 8]",
+                       "compute total(i < 4, j < 1): float32 = reduce(sum, [k < 8], in0[i, k])\n"
+                       "compute out(i < 4, j < 8): float32 = in0[i, j] * total[i, 0]"));
+  EXPECT_EQ(rows_of("[4, 8]",
+                    "compute square(i < 4, j < 8): float32 = in0[i, j] * in0[i, j]\n"
+                    "compute out(i < 4, j < 1): float32 = reduce(sum, [k < 8], square[i, k])"),
+            0);
 }
 
 }  // namespace

@@ -87,10 +87,11 @@ def test_tiles_fit_the_device():
     """Great heads have small tiles, and greater ones none; so have devices with few threads."""
     target = Target(TARGET).value
 
-    def tile(rows, depth, dtype="float32", target=target):
-        return block_tile(Sizes((1,), rows, depth, 64, depth), dtype, target)
+    def tile(rows, depth, dtype="float32", target=target, batch=1):
+        return block_tile(Sizes((batch,), rows, depth, 64, depth), dtype, target)
 
-    assert tile(197, 64) == BlockTile(4, 2)
+    assert tile(197, 64, batch=64) == BlockTile(4, 2)
+    assert tile(197, 64, batch=12) == BlockTile(2, 4)  # 84 blocks of 4 rows, for 132 processors
     assert tile(197, 257) == BlockTile(1, 1)
     assert tile(197, 1024) is None
     assert tile(1, 64) is None and tile(197, 64, "float64") is None

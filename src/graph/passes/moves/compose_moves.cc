@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -16,130 +18,141 @@ namespace {
 
 using NodeId = std::size_t;  // an index into Graph::nodes
 
-inline constexpr std::size_t kMostComposed = 12;  // whose expressions are one in the end
+inline constexpr std::size_t kMostComposed = 12;  // moves whose expressions become one
 
-// A reader that is a kernel, and the views by which it reads what a move writes.
-struct Reader {
-  NodeId node = 0;
-  std::vector<NodeId> views;
+enum class Kind : std::uint8_t {
+  Other,
+  View,  // a move that shares memory, and needs no kernel
+  Move,
+};
+
+// What a move becomes: itself, and the moves and views before it that it takes in.
+struct Whole {
+  std::set<NodeId> members;
+  std::vector<TensorId> sources;  // each once
+  std::size_t moves = 1;          // without views
 };
 
 class Composing {
  public:
-  explicit Composing(Graph& graph) : graph_(graph) {
+  explicit Composing(Graph& graph)
+      : graph_(graph), kinds_(graph.nodes.size()), readers_(graph.tensors.size()) {
     for (NodeId n = 0; n < graph.nodes.size(); ++n) {
-      for (const TensorId id : graph.nodes[n].inputs) readers_[id].push_back(n);
+      kinds_[n] = kind_of(graph.nodes[n]);
+      for (const TensorId id : graph.nodes[n].inputs) readers_[id].insert(n);
+      for (const TensorId id : graph.nodes[n].outputs) producers_[id] = n;
     }
   }
 
   void run() {
-    for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
-      if (is_kernel(n) && may_vanish(n)) compose(n);
+    do {
+      find_vanishing();
+    } while (!find_wholes());
+    std::vector<std::pair<NodeId, Node>> made;
+    for (const auto& [n, whole] : wholes_) {
+      if (!vanishes_[n] && whole.moves > 1) made.emplace_back(n, composed_node(n, whole));
     }
+    for (auto& [n, node] : made) graph_.nodes[n] = std::move(node);
     remove_dead_nodes(graph_);
   }
 
  private:
-  bool is_move(NodeId n) const {
-    const Node& node = graph_.nodes[n];
-    return node.pattern && *node.pattern <= Pattern::Injective && is_plain(node) &&
-           node.coordinates.empty() && only_moves(*node.computation);
-  }
-  bool is_view(NodeId n) const {
-    return is_move(n) && graph_.nodes[n].is_view && may_share_memory(graph_, graph_.nodes[n]);
-  }
-  bool is_kernel(NodeId n) const {
-    return is_move(n) && !is_view(n) && !moves_channels_of_convolution(graph_, graph_.nodes[n]);
+  Kind kind_of(const Node& node) const {
+    const bool moves = node.pattern && *node.pattern <= Pattern::Injective && is_plain(node) &&
+                       node.coordinates.empty() && only_moves(*node.computation);
+    if (!moves || moves_channels_of_convolution(graph_, node)) return Kind::Other;
+    return node.is_view && may_share_memory(graph_, node) ? Kind::View : Kind::Move;
   }
 
-  // The readers of a move; false if one of them is no move, or if no operator reads a tensor.
-  bool find_readers(NodeId n, std::vector<NodeId>& views, std::vector<Reader>& found) const {
+  // Decides which moves are no kernels afterwards, readers first.
+  void find_vanishing() {
+    vanishes_.assign(graph_.nodes.size(), false);
+    for (NodeId n = graph_.nodes.size(); n-- > 0;) {
+      const bool joins = graph_.nodes[n].joins_along.has_value();
+      vanishes_[n] =
+          kinds_[n] == Kind::Move && !kept_.contains(n) && are_all_readers(n, [&](NodeId reader) {
+            if (kinds_[reader] != Kind::Move) return false;
+            return !graph_.nodes[reader].joins_along || (!joins && vanishes_[reader]);
+          });
+    }
+  }
+
+  // Whether a node has readers, also through views, which all fit, and no output of the graph.
+  template <class Fits>
+  bool are_all_readers(NodeId n, const Fits& fit) const {
     const TensorId id = graph_.nodes[n].outputs.front();
-    const auto own = readers_.find(id);
-    if (graph_.tensors[id].role != TensorRole::Intermediate || own == readers_.end()) return false;
-    return std::ranges::all_of(own->second, [&](NodeId reader) {
-      if (is_view(reader)) {
-        views.push_back(reader);
-        const bool are_moves = find_readers(reader, views, found);
-        views.pop_back();
-        return are_moves;
-      }
-      if (is_kernel(reader)) found.push_back({reader, views});
-      return is_kernel(reader);
+    if (graph_.tensors[id].role != TensorRole::Intermediate || readers_[id].empty()) return false;
+    return std::ranges::all_of(readers_[id], [&](NodeId reader) {
+      return kinds_[reader] == Kind::View ? are_all_readers(reader, fit) : fit(reader);
     });
   }
 
-  // Whether all readers of a move can take it in.
-  bool may_vanish(NodeId n) const {
-    std::vector<NodeId> views;
-    std::vector<Reader> readers;
-    if (!find_readers(n, views, readers)) return false;
-    return std::ranges::all_of(readers, [&](const Reader& reader) {
-      const Node& node = graph_.nodes[reader.node];
-      if (inputs_with(n, reader).size() > kMostSources) return false;
-      if (count(n) + count(reader.node) > kMostComposed) return false;
-      return !node.joins_along || (!graph_.nodes[n].joins_along && may_vanish(reader.node));
-    });
+  // Finds what each move becomes. False if one would be too large: what it takes in is kept then.
+  bool find_wholes() {
+    wholes_.clear();
+    for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+      if (kinds_[n] != Kind::Move) continue;
+      std::set<NodeId> taken;
+      const Whole& whole = wholes_.emplace(n, whole_of(n, taken)).first->second;
+      if (whole.sources.size() <= kMostSources && whole.moves <= kMostComposed) continue;
+      if (taken.empty()) continue;
+      kept_.merge(taken);
+      return false;
+    }
+    return true;
   }
 
-  std::size_t count(NodeId n) const {
-    const auto found = composed_.find(n);
-    return found == composed_.end() ? 1 : found->second;
-  }
-
-  // What a reader reads if it takes in the move.
-  std::vector<TensorId> inputs_with(NodeId n, const Reader& reader) const {
-    const TensorId moved = moved_by(n, reader);
-    std::vector<TensorId> inputs;
-    const auto add = [&](TensorId id) {
-      if (std::ranges::find(inputs, id) == inputs.end()) inputs.push_back(id);
+  // `taken`: the nearest moves that vanish.
+  Whole whole_of(NodeId n, std::set<NodeId>& taken) const {
+    Whole whole{.members = {n}, .sources = {}};
+    const auto add_source = [&](TensorId id) {
+      if (std::ranges::find(whole.sources, id) == whole.sources.end()) whole.sources.push_back(id);
     };
-    for (const TensorId id : graph_.nodes[reader.node].inputs) {
-      if (id != moved) {
-        add(id);
-      } else {
-        std::ranges::for_each(graph_.nodes[n].inputs, add);
+    for (const TensorId id : graph_.nodes[n].inputs) {
+      std::set<NodeId> views;
+      auto producer = producers_.find(id);
+      while (producer != producers_.end() && kinds_[producer->second] == Kind::View) {
+        views.insert(producer->second);
+        producer = producers_.find(graph_.nodes[producer->second].inputs.front());
       }
+      if (producer == producers_.end() || !vanishes_[producer->second]) {
+        add_source(id);
+        continue;
+      }
+      const Whole& before = wholes_.at(producer->second);
+      if (taken.insert(producer->second).second) whole.moves += before.moves;
+      whole.members.merge(views);
+      whole.members.insert(before.members.begin(), before.members.end());
+      std::ranges::for_each(before.sources, add_source);
     }
-    return inputs;
+    return whole;
   }
 
-  // The tensor by which a reader reads what the move writes.
-  TensorId moved_by(NodeId n, const Reader& reader) const {
-    return graph_.nodes[reader.views.empty() ? n : reader.views.back()].outputs.front();
-  }
-
-  void compose(NodeId n) {
-    std::vector<NodeId> views;
-    std::vector<Reader> readers;
-    find_readers(n, views, readers);
-    for (const Reader& reader : readers) {
-      Node& node = graph_.nodes[reader.node];
-      Node whole = node;
-      whole.inputs = inputs_with(n, reader);
-      whole.members = {graph_.nodes[n]};
-      for (const NodeId view : reader.views) whole.members.push_back(graph_.nodes[view]);
-      whole.members.push_back(node);
-      std::erase(readers_[moved_by(n, reader)], reader.node);
-      node.computation = composed(graph_, whole);
-      node.op = graph_.nodes[n].op + "+" + node.op;
-      node.inputs = std::move(whole.inputs);
-      node.attributes.clear();
-      node.pattern = Pattern::Injective;
-      node.is_view = false;
-      node.joins_along.reset();
-      composed_[reader.node] = count(n) + count(reader.node);
-      for (const TensorId id : node.inputs) {
-        std::vector<NodeId>& own = readers_[id];
-        if (std::ranges::find(own, reader.node) == own.end()) own.push_back(reader.node);
-      }
+  Node composed_node(NodeId n, const Whole& whole) const {
+    Node node = graph_.nodes[n];
+    node.inputs = whole.sources;
+    node.attributes.clear();
+    node.op.clear();
+    for (const NodeId member : whole.members) {
+      node.members.push_back(graph_.nodes[member]);
+      if (kinds_[member] == Kind::Move)
+        node.op += (node.op.empty() ? "" : "+") + graph_.nodes[member].op;
     }
-    for (const TensorId id : graph_.nodes[n].inputs) std::erase(readers_[id], n);
+    node.computation = composed(graph_, node);
+    node.members.clear();
+    node.pattern = Pattern::Injective;
+    node.is_view = false;
+    node.joins_along.reset();
+    return node;
   }
 
   Graph& graph_;
-  std::map<TensorId, std::vector<NodeId>> readers_ = {};
-  std::map<NodeId, std::size_t> composed_ = {};  // the moves that are one operator now, if several
+  std::vector<Kind> kinds_;                // by node
+  std::vector<std::set<NodeId>> readers_;  // by tensor
+  std::map<TensorId, NodeId> producers_ = {};
+  std::set<NodeId> kept_ = {};  // moves that would make their readers too large
+  std::vector<bool> vanishes_ = {};
+  std::map<NodeId, Whole> wholes_ = {};  // by move
 };
 
 }  // namespace
