@@ -171,6 +171,23 @@ class DeviceProfile:
         """The warps that a processor holds at once."""
         return max(1, self.threads_per_processor // self.warp_threads)
 
+    def warps(self, threads: int) -> int:
+        """Return the warps of a block of so many threads."""
+        return -(-threads // self.warp_threads)
+
+    def held_blocks(self, threads: int, shared: int, registers: float = 0.0) -> int:
+        """Return how many blocks a processor holds at once, at least 1.
+
+        Each block has `threads` threads and `shared` bytes of shared memory; each thread has
+        `registers` registers.
+        """
+        held = min(self.blocks_per_processor, self.warps_per_processor // self.warps(threads))
+        if shared:
+            held = min(held, self.shared_bytes_per_processor // shared)
+        if registers:
+            held = min(held, int(self.registers_per_processor / (registers * threads)))
+        return max(1, held)
+
     def text(self) -> str:
         """Return the text of a file, which :func:`parsed` reads."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=2) + "\n"

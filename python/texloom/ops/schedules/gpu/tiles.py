@@ -231,23 +231,9 @@ def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
 def _rounds(
     profile: DeviceProfile, blocks: int, threads: int, shared: int, registers: float = 0.0
 ) -> int:
-    """Return in how many rounds the processors run all blocks, as many at a time as they hold.
-
-    Each block has `threads` threads and `shared` bytes of shared memory; each thread has
-    `registers` registers.
-    """
-    held = min(
-        profile.blocks_per_processor,
-        profile.warps_per_processor // _warps(profile, threads),
-        profile.shared_bytes_per_processor // shared,
-    )
-    if registers:
-        held = min(held, int(profile.registers_per_processor / (registers * threads)))
-    return -(-blocks // (profile.processors * max(1, held)))
-
-
-def _warps(profile: DeviceProfile, threads: int) -> int:
-    return -(-threads // profile.warp_threads)
+    """Return in how many rounds the processors run all blocks, as many at a time as they hold."""
+    held = profile.held_blocks(threads, shared, registers)
+    return -(-blocks // (profile.processors * held))
 
 
 @dataclass(frozen=True)
@@ -293,7 +279,7 @@ def estimate_of_shared(
     Each block computes `vectors` vectors of sums of `taps` products, and has `shared` bytes of
     shared memory.
     """
-    blocks, warps = _blocks(tile, shape), _warps(profile, tile.block)
+    blocks, warps = _blocks(tile, shape), profile.warps(tile.block)
     turns = -(-vectors // tile.block)
     times = _Times.of(profile)
     work = -(-blocks // profile.processors) * warps * turns * 2 * taps * _DEPTHWISE
@@ -340,7 +326,7 @@ def estimate(
     if tile.slices > 1:
         shared = max(shared, 4 * rows * columns * tile.channels * tile.block)
     times = _Times.of(profile)
-    work: float = -(-blocks // profile.processors) * _warps(profile, tile.block) * steps
+    work: float = -(-blocks // profile.processors) * profile.warps(tile.block) * steps
     work *= max(multiplications * _MULTIPLICATION * times.product * (_CUT if is_cut else 1), loads)
     work *= _KEPT_ROWS if tile.keep_rows else 1.0
     waiting = _rounds(profile, blocks, tile.block, shared, registers) * steps
