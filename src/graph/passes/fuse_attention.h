@@ -9,9 +9,10 @@ namespace texloom::graph {
 //   library of kernels (kernel_library.h) has a kernel for it, so that no matrix of scores is
 //   stored in memory. These operators are the product of queries and keys, optionally scaled by a
 //   number, optionally plus masks; its softmax, optionally with 0 instead of NaN; and the softmax's
-//   product with values. Conversions in between to float32 and narrower types are left out: the
-//   kernel computes in float32. Where kernels read operands in place, so are operators that only
-//   move the operands or scale queries and keys, and one that only permutes the axes of the result.
+//   product with values. A row of the result whose softmax has NaN is 0 then, even if values are
+//   not finite. Conversions in between to float32 and narrower types are left out: the kernel
+//   computes in float32. Where kernels read operands in place, so are operators that only move the
+//   operands or scale queries and keys, and one that only permutes the axes of the result.
 // Requires: stage graph, verified. Depends on the target.
 // Ensures: without a library, the graph is unchanged. The output of the last product keeps its
 //   name. The other operators are removed unless another node reads their outputs.

@@ -270,6 +270,17 @@ def test_tiles_of_slices_fit_a_block():
     assert all(tile.shared_bytes <= 20 << 10 for tile in of(shared_bytes=20 << 10))
 
 
+@pytest.mark.parametrize("columns", [8, 18])
+def test_blocks_of_few_threads(columns):
+    """Products outside of tiles in shared memory have blocks that the target allows, too."""
+    a, b = te.placeholder((33, 8), name="a"), te.placeholder((8, columns), name="b")
+    y = matmul(a, b)
+    target = Target("opencl -device=mali -max_num_threads=16")
+    s = schedule_default([y], [a, b], ["global"] * 3, target.value)
+    (kernel,) = texloom.build(s, [a, b, y], target).kernels
+    assert 1 < np.prod(kernel.block) <= 16
+
+
 def test_slices_have_warps_of_their_own():
     """A processor computes two blocks of eight warps side by side, and a third one afterwards."""
     tile = ProductTile(4, (1, 1), 32, slices=8)

@@ -52,7 +52,7 @@ def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: Target
     if target.is_cpu:
         tile = _processor_tile(sums, written, Registers.of(target))
     else:
-        tile = gpu_tile(sums, written, profile_of(target))
+        tile = gpu_tile(sums, written, profile_of(target), target.max_threads)
     return schedule_tiles(s, sums, root, tile, written)
 
 

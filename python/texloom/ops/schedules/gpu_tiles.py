@@ -11,10 +11,11 @@ from ..contraction import Contraction
 from .register_tiles import Tile, even_rows, lanes_of
 
 
-def gpu_tile(sums: Tensor, written: int, profile: DeviceProfile) -> Tile:
+def gpu_tile(sums: Tensor, written: int, profile: DeviceProfile, threads: int) -> Tile:
     """Return the tile for sums of which `written` columns are written.
 
-    If there would be fewer threads than keep the device busy, tiles have fewer rows.
+    A block has at most 128 threads, and at most `threads`. If there would be fewer threads than
+    keep the device busy, tiles have fewer rows.
     """
     roles = Contraction.of(sums)
     assert roles is not None
@@ -29,8 +30,8 @@ def gpu_tile(sums: Tensor, written: int, profile: DeviceProfile) -> Tile:
     tiles = prod(extents[:-1]) // rows * across
     while own_rows > 1 and tiles * (rows // own_rows) < profile.busy_threads:
         own_rows //= 2
-    across = min(32, across)
-    down = max(1, min(128 // across, -(-rows // own_rows)))
+    across = min(32, threads, across)
+    down = max(1, min(min(128, threads) // across, -(-rows // own_rows)))
     return Tile(own_rows, vectors, lanes, (down, across))
 
 
