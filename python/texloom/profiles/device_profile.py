@@ -6,12 +6,17 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
-from math import isfinite
+from reprlib import repr as shown
 from typing import Any
 
 FORMAT = "texloom device profile"
 VERSION = 1
 MEASURED, STATED = "measured", "stated"
+
+
+# Figures outside of these are of no device, and estimates could not divide by them.
+_MOST_COUNT = 2**31 - 1
+_LEAST_RATE, _MOST_RATE = 1e-12, 1e18  # seconds, and rates a second
 
 
 class ProfileError(Exception):
@@ -46,8 +51,9 @@ class DeviceIdentity:
         return own == (other.name, other.vendor, other.platform)
 
     def __str__(self) -> str:
-        """Return the name of the device, with the version of the driver."""
-        return f"{self.name} (driver {self.driver or 'without a version'})"
+        """Return the names of the device, its vendor and its platform, and the version."""
+        names = ", ".join((self.name, self.vendor, self.platform))
+        return f"{names} (driver {self.driver or 'without a version'})"
 
 
 @dataclass(frozen=True)
@@ -206,7 +212,7 @@ def parsed(text: str) -> DeviceProfile:
     if not isinstance(given, dict) or given.pop("format", None) != FORMAT:
         raise ProfileError("it is not a profile of a device")
     version = given.pop("version", None)
-    if version != VERSION:
+    if type(version) is not int or version != VERSION:
         raise ProfileError(f"it has version {version!r}, where this Texloom reads {VERSION}")
     profile = _read(DeviceProfile, given, "")
     if profile.origin not in (MEASURED, STATED):
@@ -219,14 +225,14 @@ def parsed(text: str) -> DeviceProfile:
 def _read(kind: Any, given: Any, where: str) -> Any:
     """Return an instance of a dataclass whose fields are exactly those of a JSON object."""
     if not isinstance(given, dict):
-        raise ProfileError(f"{where or 'the whole'} is not an object")
+        raise ProfileError(f"{where.rstrip('.') or 'the whole'} is not an object")
     names = [each.name for each in fields(kind)]
     for name in names:
         if name not in given:
             raise ProfileError(f"{where + name} is missing")
     unknown = next((name for name in given if name not in names), None)
     if unknown is not None:
-        raise ProfileError(f"{where}{unknown} is not known")
+        raise ProfileError(f"{where}{unknown!a} is not known")
     values = {
         each.name: _READERS[each.type](given[each.name], where + each.name) for each in fields(kind)
     }
@@ -240,15 +246,16 @@ def _text(given: Any, where: str) -> str:
 
 
 def _count(given: Any, where: str) -> int:
-    if not isinstance(given, int) or isinstance(given, bool) or given < 1:
-        raise ProfileError(f"{where} is {given!r}, not a positive whole number")
+    if not isinstance(given, int) or isinstance(given, bool) or not 1 <= given <= _MOST_COUNT:
+        raise ProfileError(f"{where} is {shown(given)}, not a whole number from 1 to {_MOST_COUNT}")
     return given
 
 
 def _rate(given: Any, where: str) -> float:
     is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
-    if not is_number or not isfinite(given) or given <= 0:
-        raise ProfileError(f"{where} is {given!r}, not a positive number")
+    if not is_number or not _LEAST_RATE <= given <= _MOST_RATE:
+        limits = f"from {_LEAST_RATE:g} to {_MOST_RATE:g}"
+        raise ProfileError(f"{where} is {shown(given)}, not a number {limits}")
     return float(given)
 
 

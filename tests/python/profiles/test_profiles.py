@@ -83,8 +83,14 @@ def changed(**changes):
         (changed(fma_rates=[]), "no rate of float32"),
         (changed(fma_rates={}), "fma_rates is not a list"),
         (changed(fma_rates=[3]), "not an object"),
-        (changed(color="red"), "color is not known"),
+        (changed(color="red"), "'color' is not known"),
+        (changed(**{"\ud800": 1}), "is not known"),
+        (changed(near_rate=10**400), "near_rate is 1000"),
+        (changed(cache_rate=5e-324), "cache_rate is 5e-324"),
+        (changed(warp_threads=10**30), "warp_threads is 1000"),
+        (changed(device=[]), "device is not an object"),
     ],
+    ids=lambda each: each[:30] if each[:1] not in "{[" else "text",
 )
 def test_damaged_texts_are_refused(text, says):
     with pytest.raises(ProfileError, match=says):
@@ -267,7 +273,9 @@ def test_choices_of_reductions_depend_on_the_profile():
     assert parts["adreno"] < parts["nvidia"]
     a, b = te.placeholder((64, 24), name="a"), te.placeholder((24, 32), name="b")
     product = matmul(a, b)
-    rows = {name: gpu_tile(product, 32, profiles.stated(name)).rows for name in ("gpu", "cpu")}
+    rows = {
+        name: gpu_tile(product, 32, profiles.stated(name), 1024).rows for name in ("gpu", "cpu")
+    }
     assert rows["gpu"] < rows["cpu"]  # with fewer busy threads, tiles have more rows
 
 
