@@ -221,8 +221,11 @@ def _computes(function: Callable[..., Tensor], computation: _core._Computation) 
 def _scales_channels(computation: _core._Computation) -> bool:
     """Whether a computation multiplies an image by factors of its channels."""
     (output,) = computation.outputs
-    stages = stages_of([output])
-    if len(stages) > 1 or not isinstance(output.op, te.ComputeOp) or output.op.reduce_axis:
+    output = _unconverted(output)
+    if not isinstance(output.op, te.ComputeOp) or output.op.reduce_axis:
+        return False
+    sources = [_unconverted(each) for each in output.op.input_tensors]
+    if not all(isinstance(each.op, te.PlaceholderOp) for each in sources):
         return False
     body, rank = output.op.body[0], len(output.shape)
     if body._class != "Mul" or {body.a._class, body.b._class} != {"ProducerLoad"} or rank < 3:
@@ -238,6 +241,18 @@ def _scales_channels(computation: _core._Computation) -> bool:
                 return False
         counts.append(prod(map(int, shape[2:])))
     return min(counts) == 1
+
+
+def _unconverted(tensor: Tensor) -> Tensor:
+    """Return the tensor of which a stage only converts the type, or the tensor itself."""
+    op = tensor.op
+    if not isinstance(op, te.ComputeOp) or op.reduce_axis or op.body[0]._class != "Cast":
+        return tensor
+    load = op.body[0].value
+    if load._class != "ProducerLoad" or len(load.indices) != len(op.axis):
+        return tensor
+    is_own = all(i.same_as(axis.var) for i, axis in zip(load.indices, op.axis, strict=True))
+    return load.producer if is_own else tensor
 
 
 @dataclass(frozen=True)
