@@ -166,21 +166,19 @@ def _steps_per_second(seconds: Callable[[int], float], stride: int) -> float:
     """
     most = _MOST_INDEX // stride // kernels.UNROLLED * kernels.UNROLLED
     steps = kernels.UNROLLED
-
-    def taken_by_run() -> float:
-        taken = seconds(steps)
-        # A short run may take long once, while other work has the processor.
-        return taken if taken < _LEAST_SECONDS else min(taken, seconds(steps))
-
     seconds(steps)  # compiles
-    while (taken := taken_by_run()) < _LEAST_SECONDS:
-        wanted = int(steps * 1.3 * _LEAST_SECONDS / taken)
+    while True:
+        taken = seconds(steps)
+        # A short run may take long while other work has the processor: the best of several counts.
+        best = taken if taken < _LEAST_SECONDS else _best(lambda steps=steps: seconds(steps))
+        if best >= _LEAST_SECONDS:
+            return steps / best
+        wanted = int(steps * 1.3 * _LEAST_SECONDS / best)
         longer = min(most, max(2 * steps, min(wanted, 64 * steps)))
         longer -= longer % kernels.UNROLLED
         if longer <= steps:
-            break
+            return steps / _best(lambda steps=steps: seconds(steps))
         steps = longer
-    return steps / _best(lambda: seconds(steps))
 
 
 def _best(run: Callable[[], float]) -> float:

@@ -43,9 +43,10 @@ def test_a_measured_profile_is_sane(profile):
     assert all(1e7 < each < 1e15 for each in rates)
     lanes = {each.lanes for each in made.fma_rates if each.dtype == "float32"}
     assert lanes == ({1, 4} if info["type"] == "gpu" else {1, 4, 16})
-    assert 1e-10 < made.fma_seconds < 1e-6
-    assert 1e-9 < made.latency_seconds < 1e-4
-    assert 1e-7 < made.launch_seconds < 1e-2
+    # Times are no rates. Other work may hold all runs up, by some milliseconds each.
+    assert 1e-10 < made.fma_seconds < 0.1
+    assert 1e-9 < made.latency_seconds < 0.1
+    assert 1e-7 < made.launch_seconds < 0.1
     assert made.busy_threads % 64 == 0
     memories = {each.memory for each in made.bandwidths}
     assert memories == {"buffer", "texture", "shared"} if info["images"] else {"buffer", "shared"}
@@ -131,16 +132,16 @@ def test_runs_on_slow_devices_stay_short():
         return 3.0 * steps
 
     assert device_profile._steps_per_second(seconds, 1) == pytest.approx(1 / 3)
-    assert runs == [kernels.UNROLLED] * 5
+    assert runs == [kernels.UNROLLED] * 4
 
 
-def test_a_run_that_is_held_up_once_does_not_count():
+def test_runs_that_are_held_up_do_not_count():
     """Otherwise, the time of a launch would be taken for that of a few steps."""
     runs = []
 
     def seconds(steps):
         runs.append(steps)
-        return 1e-5 + steps * 1e-9 + (0.01 if len(runs) == 2 else 0)
+        return 1e-5 + steps * 1e-9 + (0.01 if 2 <= len(runs) <= 4 else 0)
 
     assert device_profile._steps_per_second(seconds, 1) == pytest.approx(1e9, rel=0.02)
 
