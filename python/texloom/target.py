@@ -21,7 +21,7 @@ from .devices.absent import AbsentDevice
 from .devices.absent import refuse as refuse_device
 from .devices.lookup import name_of, present
 from .errors import MisuseError, refuse
-from .profiles import fits_device, profile_for_device, profile_of
+from .profiles import check_profile, fits_device, profile_for_device
 from .tvm.spellings import (
     as_mapping,
     has_no_effect,
@@ -93,7 +93,7 @@ class Target:
             self._value = TargetValue(self._kernel_text)
             self._text = " ".join([str(self._value), *remarks])
             self._options = {**self._value.attrs, **dict(map(option, remarks))}
-            profile_of(self._value)
+            check_profile(self._value)
             for device in (word for word in remarks if is_unknown_device(word, words[0])):
                 _warn_of_device(words[0], option(device)[1])
         if host is None:

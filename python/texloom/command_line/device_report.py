@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..inspect.describe import aligned
+from ..measure.device_profile import NOT_MEASURED
 from ..measure.quantities import scaled
 from ..profiles import Bandwidth, DeviceProfile
 from ..show.units import size_text
@@ -27,13 +28,14 @@ def profile_lines(profile: DeviceProfile) -> list[str]:
         ("threads", f"{profile.busy_threads}", "that hide the latency of fused products"),
         ("copies", scaled(profile.memory_rate, "B/s"), "read and written in memory"),
     ]
-    return [*aligned(rows), *_pictures(profile.bandwidths)]
+    left_out = [each for each in profile.sources if each.startswith(NOT_MEASURED)]
+    return [*aligned(rows), *left_out, *_pictures(profile.bandwidths)]
 
 
 def _pictures(bandwidths: Iterable[Bandwidth]) -> Iterator[str]:
     """Yield a bar for each footprint, as long as its bandwidth."""
     every = list(bandwidths)
-    most = max(each.per_second for each in every)
+    most = max((each.per_second for each in every), default=1)
     for memory, name in _MEMORIES.items():
         rows = [
             (

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .._core import Device
+from .._core import Device, warn
 from ..devices.lookup import devices, name_of, present
 from ..errors import refuse
 from ..inspect.describe import aligned
@@ -98,13 +98,23 @@ def _measure(options: argparse.Namespace) -> int:
         profile = measure_profile(device, progress)
     finally:
         progress.end()
-    name = keep(profile)
     if options.json:
-        print(profile.text(), end="")
+        print(profile.text(), end="", flush=True)
+    else:
+        print(f"{profile.device}, measured in {time.monotonic() - begin:.1f} s")
+        print("\n".join([*profile_lines(profile), ""]), flush=True)
+    try:
+        name = keep(profile)
+    except OSError as error:
+        warn(
+            "FileError",
+            f"the profile is not kept in {folder()}: {error.strerror or error}",
+            "set TEXLOOM_CACHE_DIR to a folder that can be written; or add --json, write what it "
+            "prints to a file, and name it in targets: -profile=FILE.json",
+        )
         return 0
-    print(f"{profile.device}, measured in {time.monotonic() - begin:.1f} s")
-    print("\n".join(profile_lines(profile)))
-    print()
+    if options.json:
+        return 0
     if name is None:
         print("not kept: set TEXLOOM_CACHE_DIR to a folder, or write a file with --json")
     else:
@@ -140,7 +150,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--json",
         action="store_true",
-        help="all that drivers tell, or the measured profile, as JSON",
+        help="all that drivers report, or the measured profile, as JSON",
     )
     options = parser.parse_args(arguments)
     return reported("devices", lambda: _devices(options))

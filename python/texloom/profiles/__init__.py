@@ -6,7 +6,14 @@ profile is of one device with one driver; ``texloom devices --measure`` makes on
 
 from __future__ import annotations
 
-from .choice import fits_device, kept_profile, named_profile, profile_for_device, profile_of
+from .choice import (
+    check_profile,
+    fits_device,
+    kept_profile,
+    named_profile,
+    profile_for_device,
+    profile_of,
+)
 from .device_profile import Bandwidth, DeviceIdentity, DeviceProfile, FmaRate
 from .families import family_named, family_of, stated, stated_names
 from .kept import keep
@@ -16,6 +23,7 @@ __all__ = [
     "DeviceIdentity",
     "DeviceProfile",
     "FmaRate",
+    "check_profile",
     "family_named",
     "family_of",
     "fits_device",

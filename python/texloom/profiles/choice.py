@@ -30,11 +30,23 @@ def profile_of(target: TargetValue) -> DeviceProfile:
     return named_profile(named) if named else stated(family_of(target))
 
 
+def check_profile(target: TargetValue) -> None:
+    """Check that the profile of a target can be read.
+
+    Raises
+    ------
+    TVMError
+        As :func:`profile_of`.
+    """
+    profile_of(target)
+
+
 @cache
 def named_profile(name: str) -> DeviceProfile:
     """Return a profile by the value of ``-profile=``: a name, or the path of a file.
 
-    A file is read once in a process, so that equal targets have equal schedules.
+    A path is read once in a process, by its spelling, so that equal targets have equal schedules
+    there. In another process, it means what the file then has.
 
     Raises
     ------
@@ -149,4 +161,11 @@ def fits_device(name: str, device: str, info: Mapping[str, Any]) -> bool:
     return False
 
 
-__all__ = ["fits_device", "kept_profile", "named_profile", "profile_for_device", "profile_of"]
+__all__ = [
+    "check_profile",
+    "fits_device",
+    "kept_profile",
+    "named_profile",
+    "profile_for_device",
+    "profile_of",
+]

@@ -10,7 +10,7 @@ from reprlib import repr as shown
 from typing import Any
 
 FORMAT = "texloom device profile"
-VERSION = 1
+VERSION = 2
 MEASURED, STATED = "measured", "stated"
 
 
@@ -44,11 +44,6 @@ class DeviceIdentity:
     def of(cls, info: Mapping[str, Any]) -> DeviceIdentity:
         """Return the identity of a device, given what ``device.info`` has."""
         return cls(info["name"], info["vendor"], info["platform"], info["driver_version"] or "")
-
-    def is_same_device(self, other: DeviceIdentity) -> bool:
-        """Whether both are one device, maybe with different drivers."""
-        own = (self.name, self.vendor, self.platform)
-        return own == (other.name, other.vendor, other.platform)
 
     def __str__(self) -> str:
         """Return the names of the device, its vendor and its platform, and the version."""
@@ -95,6 +90,9 @@ class Bandwidth:
 @dataclass(frozen=True, kw_only=True)
 class DeviceProfile:
     """What a device can do, by which schedules estimate times.
+
+    No schedule reads `texture_rate`, `shared_rate`, `barrier_seconds` and `bandwidths`: they are
+    printed, for whoever writes schedules.
 
     Attributes
     ----------

@@ -1,7 +1,7 @@
 """The measured profiles in the user's folder, one for each device.
 
 The name of a file has a digest of the device and one of the figures: a target that names a profile
-means the same figures for ever, or none.
+always means the same figures; otherwise it is refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,13 @@
 #include "runtime/executor/package_binaries.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
 #include <chrono>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 #include "runtime/builds/kernel_builds.h"
 #include "runtime/executor/executor.h"
@@ -25,7 +31,38 @@ Status wait_for(DeviceProgram& program, const BuildProgress& goes_on) {
   }
 }
 
-// Runs a package, whose sizes are known and which calls no custom operators, with zeros as inputs.
+bool is_letter(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+bool has_word(std::string_view code, std::string_view word) {
+  for (std::size_t at = code.find(word); at != code.npos; at = code.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    if ((at == 0 || !is_letter(code[at - 1])) && (end == code.size() || !is_letter(code[end])))
+      return true;
+  }
+  return false;
+}
+
+// Whether the plan repeats steps, or a kernel has loops whose end may depend on data. The printer
+// of OpenCL C writes the latter as `while`; its `for` counts up to a bound.
+bool has_loops(const LaunchPlan& plan) {
+  const auto loops = [](const KernelCode& code) {
+    return code.format == KernelFormat::OpenClC &&
+           (has_word(code.code, "while") || has_word(code.code, "goto"));
+  };
+  return std::ranges::any_of(
+             plan.steps, [](const Step& step) { return std::holds_alternative<LoopStep>(step); }) ||
+         std::ranges::any_of(plan.modules, [&](const ModuleSpec& module) {
+           return std::ranges::any_of(module.codes, loops);
+         });
+}
+
+// Whether a run on zeros is sure to end, and needs nothing but the package. The calls of a plan are
+// custom operators and parts on the host.
+bool can_run_on_zeros(const LaunchPlan& plan) {
+  return plan.symbols.empty() && plan.calls.empty() && !has_loops(plan);
+}
+
+// Runs a package once with zero inputs. Requires can_run_on_zeros() of the variant's plan.
 Status run_on_zeros(const Package& package, const std::shared_ptr<hal::Device>& device,
                     const BuildProgress& goes_on) {
   const PackageConstants constants = [&](std::size_t variant, std::uint32_t constant) {
@@ -54,7 +91,7 @@ Result<std::vector<KernelCode>> binaries_of(const Package& package, const Launch
                                             const BuildProgress& goes_on) {
   // A device that compiles kernels when they first run keeps that code for later builds, whose
   // binaries then have it.
-  if (device->info().features.compiles_at_first_run && plan.symbols.empty() && plan.calls.empty())
+  if (device->info().features.compiles_at_first_run && can_run_on_zeros(plan))
     TL_RETURN_IF_ERROR(run_on_zeros(package, device, goes_on));
   TL_ASSIGN_OR_RETURN(const PlanKernels kernels,
                       create_kernels(*device, plan, /*builds_anew=*/true));
@@ -65,6 +102,9 @@ Result<std::vector<KernelCode>> binaries_of(const Package& package, const Launch
   std::vector<KernelCode> binaries;
   for (const auto& executable : kernels.executables) {
     TL_ASSIGN_OR_RETURN(KernelCode binary, executable->binary());
+    if (!binary.origin)
+      return make_error(StatusCode::Internal, "the driver {} gives a binary without its origin",
+                        device->info().driver);
     binaries.push_back(std::move(binary));
   }
   return binaries;

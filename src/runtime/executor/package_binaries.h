@@ -23,8 +23,10 @@ using BuildProgress = std::function<bool(const KernelProgress&, const LaunchPlan
 
 // Builds the kernels of each package's variant for the device, and puts the driver's binary beside
 // each source, in place of an earlier one of that driver. On a device that compiles kernels when
-// they first run (DeviceFeatures), a graph of known sizes without custom operators is run once, on
-// zeros, so packages must have the bytes of their constants. A device uses a binary only if it and
+// they first run (DeviceFeatures), a graph is run once with zero inputs, so packages must have the
+// bytes of their constants. Graphs with symbols, custom operators, parts on the host or loops are
+// not run: a loop whose end depends on data may never end on zeros. Their binaries lack the code
+// that the device makes at the first run. A device uses a binary only if it and
 // its driver are the same, and if the driver would build the same source in the same way; otherwise
 // it builds the source. Binaries of several devices may stand side by side. Returns the number of
 // binaries.

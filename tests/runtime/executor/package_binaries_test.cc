@@ -83,6 +83,18 @@ class PackageBinaries : public DeviceProgramTest {
     EXPECT_EQ(values, expected);
   }
 
+  // Changes the kernel to one that no earlier process has run, and that begins with a statement.
+  static void make_new(LaunchPlan& plan, const std::string& statement) {
+    std::string& source = plan.modules[0].codes[0].code;
+    const auto now = std::chrono::system_clock::now().time_since_epoch() % 8h;
+    source.replace(source.find("c[0];"), 5, fmt::format("c[0] + (i == -{});", 1 + now / 100us));
+    source.insert(source.find("out[i]"), statement);
+  }
+  Result<KernelCode> binary_without_a_run(const LaunchPlan& plan) {
+    TL_ASSIGN_OR_RETURN(const PlanKernels kernels, create_kernels(*device_, plan));
+    return kernels.executables[0]->binary();
+  }
+
   fs::path input() const { return folder_ / "input.tlp"; }
   fs::path output() const { return folder_ / "output.tlp"; }
 
@@ -108,17 +120,39 @@ TEST_F(PackageBinaries, HaveWhatTheDeviceCompilesAtTheFirstRun) {
   if (!device_->info().features.compiles_at_first_run)
     GTEST_SKIP() << "the device compiles nothing at the first run";
   Package package = scale_package();
-  ModuleSpec& module = package.variants[0].plan.modules[0];
-  std::string& source = module.codes[0].code;
-  const auto now = std::chrono::system_clock::now().time_since_epoch() % 8h;
-  source.replace(source.find("c[0];"), 5, fmt::format("c[0] + (i == -{});", 1 + now / 100us));
-  const auto kernels = create_kernels(*device_, package.variants[0].plan);
-  TL_ASSERT_OK(kernels.status());
-  const auto built = kernels->executables[0]->binary();
+  LaunchPlan& plan = package.variants[0].plan;
+  make_new(plan, "");
+  const auto built = binary_without_a_run(plan);
   TL_ASSERT_OK(built.status());
   TL_ASSERT_OK(add_binaries({&package, 1}, device_).status());
-  EXPECT_GT(module.codes[1].code.size(), built->code.size());
-  EXPECT_EQ(module.codes[1].origin, built->origin);
+  EXPECT_GT(plan.modules[0].codes[1].code.size(), built->code.size());
+  EXPECT_EQ(plan.modules[0].codes[1].origin, built->origin);
+}
+
+// The kernel never ends on zeros, so the test does not end if it is run.
+TEST_F(PackageBinaries, OfKernelsThatLoopAreTakenWithoutARun) {
+  if (!device_->info().features.compiles_at_first_run)
+    GTEST_SKIP() << "the device compiles nothing at the first run";
+  Package package = scale_package();
+  LaunchPlan& plan = package.variants[0].plan;
+  make_new(plan, "while (((__global volatile const float*)in)[i] == 0);");
+  const auto built = binary_without_a_run(plan);
+  TL_ASSERT_OK(built.status());
+  TL_ASSERT_OK(add_binaries({&package, 1}, device_).status());
+  EXPECT_EQ(plan.modules[0].codes[1].code.size(), built->code.size());
+}
+
+TEST_F(PackageBinaries, OfPlansThatRepeatStepsAreTakenWithoutARun) {
+  if (!device_->info().features.compiles_at_first_run)
+    GTEST_SKIP() << "the device compiles nothing at the first run";
+  Package package = scale_package();
+  LaunchPlan& plan = package.variants[0].plan;
+  make_new(plan, "");
+  plan.steps = {LoopStep{.slot = 0, .extent = 2, .body = plan.steps}};
+  const auto built = binary_without_a_run(plan);
+  TL_ASSERT_OK(built.status());
+  TL_ASSERT_OK(add_binaries({&package, 1}, device_).status());
+  EXPECT_EQ(plan.modules[0].codes[1].code.size(), built->code.size());
 }
 
 TEST_F(PackageBinaries, OfOtherDriversStayBesideThem) {

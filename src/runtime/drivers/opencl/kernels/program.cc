@@ -103,6 +103,7 @@ Result<ProgramHandle> build_without_header(const Context& context, const KernelC
 
 Result<ProgramHandle> build_program(const Context& context, const KernelCode& code,
                                     const std::string& options) {
+  const std::unique_lock building = context.lock_build();
   if (code.format == KernelFormat::OpenClC && has_quirk(*context.info(), kSlowBuiltinHeader)) {
     Result<ProgramHandle> program = build_without_header(context, code, options);
     if (program.status().code() != StatusCode::BuildFailed) return program;
@@ -148,6 +149,7 @@ Result<KernelHandle> create_kernel(const Context& context, cl_program program,
 // Returns the kernels of a built program, by entry point, whose parameters are checked.
 Result<std::vector<KernelHandle>> create_kernels(const Context& context, cl_program program,
                                                  const std::vector<EntryPoint>& entry_points) {
+  const std::unique_lock building = context.lock_build();
   TL_ASSIGN_OR_RETURN(const std::string names, kernel_names(context, program));
   std::vector<KernelHandle> kernels;
   for (const EntryPoint& entry : entry_points) {
@@ -161,21 +163,15 @@ Result<std::vector<KernelHandle>> create_kernels(const Context& context, cl_prog
   return kernels;
 }
 
-struct Program {
-  ProgramHandle program;
-  std::vector<KernelHandle> kernels;  // by entry point
-};
-
-Result<Program> make_program(const Context& context, const KernelCode& code,
-                             const std::string& options,
-                             const std::vector<EntryPoint>& entry_points) {
-  const std::unique_lock building = context.lock_build();
-  Result<ProgramHandle> built = build_program(context, code, options);
-  if (!built.ok())
-    return built.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
-  Program made{.program = *std::move(built), .kernels = {}};
-  TL_ASSIGN_OR_RETURN(made.kernels, create_kernels(context, made.program.get(), entry_points));
-  return made;
+// Makes a program, and checks that it has the kernels.
+Result<ProgramHandle> make_program(const Context& context, const KernelCode& code,
+                                   const std::string& options,
+                                   const std::vector<EntryPoint>& entry_points) {
+  Result<ProgramHandle> program = build_program(context, code, options);
+  if (!program.ok())
+    return program.status().with_context(fmt::format("kernel {}", names_of(entry_points)));
+  TL_RETURN_IF_ERROR(create_kernels(context, program->get(), entry_points).status());
+  return program;
 }
 
 BinaryKey key_of(const BinaryMaker& maker, const KernelCode& code, const std::string& options,
@@ -196,8 +192,9 @@ const KernelCode* made_code(const std::vector<KernelCode>& codes, const BinaryMa
 
 // Loads a program from a binary. On any error, including a driver that rejects its own binary, the
 // caller builds the program from source.
-Result<Program> load(const Context& context, std::optional<std::string> binary,
-                     const std::string& options, const std::vector<EntryPoint>& entry_points) {
+Result<ProgramHandle> load(const Context& context, std::optional<std::string> binary,
+                           const std::string& options,
+                           const std::vector<EntryPoint>& entry_points) {
   if (!binary) return make_error(StatusCode::NotFound, "no stored binary");
   const KernelCode code{.format = KernelFormat::OpenClBinary, .code = *std::move(binary)};
   return make_program(context, code, options, entry_points);
@@ -282,10 +279,10 @@ Result<std::shared_ptr<Executable>> OpenClExecutable::create(std::shared_ptr<con
   Codes codes;
   codes.code = *code;
   TL_ASSIGN_OR_RETURN(codes.options, build_options(*code, desc.math));
-  const KernelCode* const made = made_code(desc.codes, maker_of(*context->info()));
+  const KernelCode* const binary = made_code(desc.codes, maker_of(*context->info()));
   codes.builds_anew = desc.builds_anew;
-  if (made != nullptr && code->format == KernelFormat::OpenClC && !desc.builds_anew)
-    codes.binary = *made;
+  if (binary != nullptr && code->format == KernelFormat::OpenClC && !desc.builds_anew)
+    codes.binary = *binary;
   return std::shared_ptr<Executable>(
       new OpenClExecutable(std::move(context), desc.entry_points, std::move(codes)));
 }
@@ -304,41 +301,41 @@ Result<cl_kernel> OpenClExecutable::kernel(std::uint32_t entry_point,
   return kernel.get();
 }
 
+Result<ProgramHandle> OpenClExecutable::load_or_build(const BinaryKey& key) const {
+  const auto& [code, options, binary, builds_anew] = codes_;
+  if (binary && binary->origin->key == key.digest()) {
+    Result<ProgramHandle> loaded = load(*context_, binary->code, options, entry_points());
+    if (loaded.ok()) return loaded;
+  }
+  BinaryCache* const cache = may_share() ? context_->binary_cache() : nullptr;
+  if (cache != nullptr) {
+    Result<ProgramHandle> loaded = load(*context_, cache->find(key), options, entry_points());
+    if (loaded.ok()) return loaded;
+  }
+  TL_ASSIGN_OR_RETURN(ProgramHandle program,
+                      make_program(*context_, code, options, entry_points()));
+  if (cache != nullptr) store(*context_, *cache, key, program.get());
+  return program;
+}
+
 Status OpenClExecutable::build() {
   const HostSpan span(context_->profile(), "build an executable");
-  const auto& [code, options, given, builds_anew] = codes_;
-  const bool has_source = code.format == KernelFormat::OpenClC;
   const BinaryMaker maker = maker_of(*context_->info());
-  const BinaryKey key = has_source ? key_of(maker, code, options, entry_points()) : BinaryKey();
-  const bool is_given = given && given->origin->key == key.digest();
-  const bool may_share = has_source && !builds_anew;
-  BinaryCache* const cache = may_share ? context_->binary_cache() : nullptr;
-  std::vector<KernelHandle> kernels;
+  const BinaryKey key =
+      has_source() ? key_of(maker, codes_.code, codes_.options, entry_points()) : BinaryKey();
   const auto make = [&]() -> Result<ProgramHandle> {
-    Result<Program> made = load(*context_, is_given ? std::optional(given->code) : std::nullopt,
-                                options, entry_points());
-    if (!made.ok() && cache != nullptr)
-      made = load(*context_, cache->find(key), options, entry_points());
-    if (!made.ok()) {
-      made = make_program(*context_, code, options, entry_points());
-      TL_RETURN_IF_ERROR(made.status());
-      if (cache != nullptr) store(*context_, *cache, key, made->program.get());
-    }
+    TL_ASSIGN_OR_RETURN(ProgramHandle program, load_or_build(key));
     move_exit_handlers_up();  // after the compiler's, so that these run first
-    kernels = std::move(made->kernels);
-    return std::move(made->program);
+    return program;
   };
-  if (may_share) {
+  if (may_share()) {
     TL_ASSIGN_OR_RETURN(program_, context_->programs().get(key.digest(), make));
   } else {
     TL_ASSIGN_OR_RETURN(ProgramHandle own, make());
     program_ = std::make_shared<const ProgramHandle>(std::move(own));
   }
-  if (kernels.empty()) {  // another executable has made the program
-    TL_ASSIGN_OR_RETURN(kernels, create_kernels(*context_, program_->get(), entry_points()));
-  }
-  kernels_ = std::move(kernels);
-  if (has_source) origin_ = BinaryOrigin{.maker = maker, .key = key.digest()};
+  TL_ASSIGN_OR_RETURN(kernels_, create_kernels(*context_, program_->get(), entry_points()));
+  if (has_source()) origin_ = BinaryOrigin{.maker = maker, .key = key.digest()};
   codes_.code.code.clear();
   codes_.binary.reset();
   return {};

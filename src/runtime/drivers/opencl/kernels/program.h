@@ -48,9 +48,14 @@ class OpenClExecutable final : public Executable {
   };
   OpenClExecutable(std::shared_ptr<const Context> context, std::vector<EntryPoint> entry_points,
                    Codes codes);
-  // Loads the program from the binary beside the source, or from the device's binary cache, if
-  // possible; otherwise builds it from the code and stores the binary in the cache.
+  bool has_source() const { return codes_.code.format == KernelFormat::OpenClC; }
+  // Whether executables with the same key may have one program, also from earlier processes.
+  bool may_share() const { return has_source() && !codes_.builds_anew; }
   Status build() override;
+  // Loads the program from the binary beside the source, or from the device's binary cache, if
+  // possible; otherwise builds it from the code and stores the binary in the cache. `key` is empty
+  // without a source.
+  Result<ProgramHandle> load_or_build(const BinaryKey& key) const;
   Result<KernelCode> built_binary() const override;
 
   std::shared_ptr<const Context> context_;
