@@ -19,10 +19,10 @@ Op make_extern(std::string name, std::string tag, std::vector<ExternInput> input
 // The extern with other input tensors, of the same shapes and types.
 Op with_inputs(const Operation& op, std::vector<ir::Tensor> tensors);
 
-// The extern with other input tensors, of the same shapes, and with outputs of these types: elements
-// are converted when they are read and before they are written. Null if the statement does more
-// with a buffer whose type changes than to load elements of an input, or to store those of an
-// output.
+// The extern with other input tensors, of the same shapes, and with outputs of these types.
+// Elements are converted when they are loaded, and before they are stored. Null if the statement
+// does more with a buffer whose type changes than to load elements of an input, or to store those
+// of an output.
 Op with_types(const Operation& op, const std::vector<ir::Tensor>& tensors,
               const std::vector<ir::Type>& outputs);
 
