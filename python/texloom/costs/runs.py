@@ -97,7 +97,7 @@ def _saved(compiled: Any, inputs: Sequence[NDArray[Any]]) -> Iterator[Path]:
     """Yield a folder with the package and the inputs."""
     with tempfile.TemporaryDirectory() as at:
         folder = Path(at)
-        compiled.save(fsencode(folder / timed_run.PACKAGE), {}, [])
+        compiled.save(fsencode(folder / timed_run.PACKAGE), {}, [], [])
         np.savez(folder / timed_run.INPUTS, *inputs)
         yield folder
 

@@ -13,6 +13,12 @@
 namespace texloom::graph {
 namespace {
 
+void give_value(Tensor& constant, float number) {
+  std::vector<std::byte> bytes(sizeof number);
+  std::memcpy(bytes.data(), &number, sizeof number);
+  constant.value = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+}
+
 // Attention whose scores `expression` scales: "in0[i, j] * in1[]" multiplies them by `number`.
 // The operator's pattern, reduction, allows every expression of this file.
 Graph scaled_scores(const std::string& expression, float number) {
@@ -37,9 +43,7 @@ placeholder in1: float32[]
 compute scaled(i < 4, j < 16): float32 = )" +
                                 expression,
                             "scaled.tl");
-  std::vector<std::byte> bytes(sizeof number);
-  std::memcpy(bytes.data(), &number, sizeof number);
-  graph.tensors[3].value = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  give_value(graph.tensors[3], number);
   return graph;
 }
 
@@ -96,9 +100,7 @@ placeholder in2: float32[4, 16]
 compute where(i < 4, j < 16): float32 = select(in0[i, j], in1[], in2[i, j])
 )",
                             "hidden.tl");
-  std::vector<std::byte> bytes(sizeof constant);
-  std::memcpy(bytes.data(), &constant, sizeof constant);
-  graph.tensors[3].value = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  give_value(graph.tensors[3], constant);
   std::vector<bool> found;
   const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts) {
     found.push_back(parts.hides_nan);
