@@ -100,7 +100,10 @@ class Sinking {
       has_image = has_image || moves_image(*earlier);
       source = mover->inputs.front();
       if (has_permutation && order.keeps_all()) return become_view(node, source);
-      if (!image && has_permutation && is_alone && !has_image) image = source, of_image = order;
+      if (!image && has_permutation && is_alone && !has_image) {
+        image = source;
+        of_image = order;
+      }
     }
     if (image && !move_after_view(node, *image, of_image)) view_after_move(node, *image, of_image);
   }
