@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <string_view>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "runtime/executor/executor.h"
 #include "runtime/package/package_writer.h"
 #include "runtime/plan/kernels.h"
+#include "support/identifiers.h"
 
 namespace texloom::runtime {
 namespace {
@@ -31,12 +31,11 @@ Status wait_for(DeviceProgram& program, const BuildProgress& goes_on) {
   }
 }
 
-bool is_letter(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
 bool has_word(std::string_view code, std::string_view word) {
   for (std::size_t at = code.find(word); at != code.npos; at = code.find(word, at + 1)) {
     const std::size_t end = at + word.size();
-    if ((at == 0 || !is_letter(code[at - 1])) && (end == code.size() || !is_letter(code[end])))
+    if ((at == 0 || !is_identifier_character(code[at - 1])) &&
+        (end == code.size() || !is_identifier_character(code[end])))
       return true;
   }
   return false;

@@ -28,6 +28,7 @@ std::string describe(const BinaryMaker& maker);
 
 // 128 bits of a hash.
 using BinaryDigest = std::array<std::uint64_t, 2>;
+BinaryDigest digest_of(std::string_view bytes);
 
 // Everything that a binary depends on. Two keys are equal if they have the same fields in the same
 // order.

@@ -36,11 +36,13 @@ struct Whole {
 class Composing {
  public:
   explicit Composing(Graph& graph)
-      : graph_(graph), kinds_(graph.nodes.size()), readers_(graph.tensors.size()) {
+      : graph_(graph),
+        kinds_(graph.nodes.size()),
+        readers_(graph.tensors.size()),
+        producers_(producers_of(graph)) {
     for (NodeId n = 0; n < graph.nodes.size(); ++n) {
       kinds_[n] = kind_of(graph.nodes[n]);
       for (const TensorId id : graph.nodes[n].inputs) readers_[id].insert(n);
-      for (const TensorId id : graph.nodes[n].outputs) producers_[id] = n;
     }
   }
 
@@ -149,7 +151,7 @@ class Composing {
   Graph& graph_;
   std::vector<Kind> kinds_;                // by node
   std::vector<std::set<NodeId>> readers_;  // by tensor
-  std::map<TensorId, NodeId> producers_ = {};
+  Producers producers_;
   std::set<NodeId> kept_ = {};  // moves that would make their readers too large
   std::vector<bool> vanishes_ = {};
   std::map<NodeId, Whole> wholes_ = {};  // by move

@@ -17,9 +17,6 @@
 #include <utility>
 #include <vector>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 namespace texloom::hal {
 namespace {
 
@@ -39,14 +36,9 @@ struct Header {
   std::uint64_t version = kVersion;
   std::uint64_t key_bytes = 0;
   std::uint64_t binary_bytes = 0;
-  std::array<std::uint64_t, 2> checksum = {};  // of the whole file, with this field zero
+  BinaryDigest checksum = {};  // of the whole file, with this field zero
 };
 static_assert(std::has_unique_object_representations_v<Header>);
-
-std::array<std::uint64_t, 2> hash_of(std::string_view bytes) {
-  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return {hash.low64, hash.high64};
-}
 
 class File {
  public:
@@ -107,7 +99,7 @@ std::string entry_of(const BinaryKey& key, std::string_view binary) {
   std::memcpy(entry.data(), &header, sizeof header);
   entry += key.text();
   entry += binary;
-  header.checksum = hash_of(entry);
+  header.checksum = digest_of(entry);
   std::memcpy(entry.data(), &header, sizeof header);
   return entry;
 }
@@ -124,7 +116,7 @@ std::optional<std::string> binary_of(std::string entry, const BinaryKey& key) {
     return std::nullopt;
   const auto checksum = std::exchange(header.checksum, {});
   std::memcpy(entry.data(), &header, sizeof header);
-  if (hash_of(entry) != checksum) return std::nullopt;
+  if (digest_of(entry) != checksum) return std::nullopt;
   if (entry.compare(sizeof header, header.key_bytes, key.text()) != 0) return std::nullopt;
   entry.erase(0, sizeof header + header.key_bytes);
   return entry;

@@ -17,6 +17,11 @@ BinaryMaker maker_of(const DeviceInfo& device) {
           .language_version = device.language_version};
 }
 
+BinaryDigest digest_of(std::string_view bytes) {
+  const XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  return {hash.low64, hash.high64};
+}
+
 std::string describe(const BinaryMaker& maker) {
   return fmt::format("{} with version {} of its driver", maker.device, maker.driver_version);
 }
@@ -32,9 +37,6 @@ BinaryKey& BinaryKey::add(const BinaryMaker& maker) {
   return add(maker.driver_version).add(maker.api_version).add(maker.language_version);
 }
 
-BinaryDigest BinaryKey::digest() const {
-  const XXH128_hash_t hash = XXH3_128bits(text_.data(), text_.size());
-  return {hash.low64, hash.high64};
-}
+BinaryDigest BinaryKey::digest() const { return digest_of(text_); }
 
 }  // namespace texloom::hal
