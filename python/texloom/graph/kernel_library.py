@@ -23,11 +23,12 @@ from ..ops.normalization import (
     softmax,
 )
 from ..ops.precision import sum_dtype
+from ..ops.schedules.gpu import attention as gpu_attention
 from ..ops.schedules.gpu import separable
-from ..ops.schedules.gpu.attention import block_tile
-from ..ops.schedules.processor.attention import attention_tile
+from ..ops.schedules.processor import attention as processor_attention
 from ..ops.schedules.processor.registers import Registers
 from ..ops.stages import stages_of
+from ..profiles import profile_of
 
 _MOST_WIDTH = 256
 """The most columns of values of attention on processors, whose loops over them are unrolled."""
@@ -182,12 +183,21 @@ class KernelLibrary:
         query, key, value = operands[:3]
         sizes = Sizes.of(query, key, value, heads)
         wide = sum_dtype(query.dtype)
+        profile = profile_of(self.target)
         if not self.target.is_cpu:
-            return block_tile(sizes, wide, self.target)
+            blocks = gpu_attention.Attention.of(sizes, wide, self.target)
+            return None if blocks is None else gpu_attention.ATTENTION.best(blocks, profile)
         if sizes.width > _MOST_WIDTH:
             return None
-        item = 8 if wide == "float64" else 4
-        return attention_tile(sizes.rows, sizes.keys, sizes.width, item, Registers.of(self.target))
+        facts = processor_attention.Attention(
+            prod(sizes.batch),
+            sizes.rows,
+            sizes.keys,
+            sizes.width,
+            8 if wide == "float64" else 4,
+            Registers.of(self.target),
+        )
+        return processor_attention.ATTENTION.best(facts, profile)
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:

@@ -15,8 +15,9 @@ from texloom.onnx.model import Model
 from texloom.ops.attention import Tile
 from texloom.ops.normalization import softmax
 from texloom.ops.products import matmul
-from texloom.ops.schedules.processor.attention import attention_tile
+from texloom.ops.schedules.processor.attention import ATTENTION, Attention
 from texloom.ops.schedules.processor.registers import Registers
+from texloom.profiles import stated
 
 
 @pytest.mark.parametrize(
@@ -51,10 +52,14 @@ def test_tiles(tile, keys):
 
 def test_tiles_fit_the_registers():
     """A tile leaves no vector of values empty if it can, and few rows."""
-    assert attention_tile(197, 197, 64, 4, Registers(64, 32, 32)) == Tile(6, 4, 16)
-    assert attention_tile(49, 49, 32, 4, Registers(64, 32, 32)) == Tile(7, 2, 16)
-    assert attention_tile(128, 128, 32, 4, Registers(32, 16, 16)) == Tile(6, 2, 8)
-    assert attention_tile(1, 77, 64, 4, Registers(32, 16, 16)).rows == 1
+
+    def tile(*facts):
+        return ATTENTION.best(Attention(1, *facts), stated("cpu"))
+
+    assert tile(197, 197, 64, 4, Registers(64, 32, 32)) == Tile(6, 4, 16)
+    assert tile(49, 49, 32, 4, Registers(64, 32, 32)) == Tile(7, 2, 16)
+    assert tile(128, 128, 32, 4, Registers(32, 16, 16)) == Tile(6, 2, 8)
+    assert tile(1, 77, 64, 4, Registers(32, 16, 16)).rows == 1
 
 
 def test_values_that_are_no_finite_numbers():

@@ -16,15 +16,18 @@ from texloom import te
 from texloom.errors import TVMError
 from texloom.onnx import Model
 from texloom.ops.products import matmul
-from texloom.ops.schedules.processor.products import ProductTile, tile_for
+from texloom.ops.schedules.family import KernelTask
+from texloom.ops.schedules.processor.channels_last import CONVOLUTIONS
+from texloom.ops.schedules.processor.products import PRODUCTS, Product, ProductTile, with_block
 from texloom.ops.schedules.processor.registers import Registers
 from texloom.ops.schedules.processor.tiles import (
     PixelBlock,
+    Pixels,
     PixelTile,
     block_for,
     depthwise_block_for,
 )
-from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
+from texloom.profiles import stated
 from texloom.target import Target
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
@@ -145,13 +148,25 @@ def test_constant_right_sides_are_packed():
     assert layouts == ["buffer[(d0, d1) -> cols=(d1/16, d0, d1%16)]"] * 2
 
 
+def tile_of(facts):
+    return with_block(PRODUCTS.best(facts, stated("cpu")), facts)
+
+
+def tile_for(rows, columns, steps, item, registers):
+    return tile_of(Product(rows, columns, steps, item, registers, steps * item))
+
+
+def pixel_tile(columns, channels, registers, **options):
+    return CONVOLUTIONS.best(Pixels(columns, channels, registers, **options), stated("cpu"))
+
+
 def test_tiles_of_products():
     """Sums fill the registers; a single row has more vectors; only long sums are in parts."""
     haswell, skylake = Registers(32, 16, 16, True), Registers(64, 32, 32, True)
     assert tile_for(128, 768, 768, 4, haswell) == ProductTile(4, 3, 8, 32, 256)
     assert tile_for(64, 256, 64, 4, haswell) == ProductTile(6, 2, 8, 11)
     assert tile_for(1, 2048, 2048, 4, haswell) == ProductTile(1, 8, 8, 1)
-    assert tile_for(1, 7, 33, 4, haswell) is None
+    assert Product(1, 7, 33, 4, haswell, 33 * 4).lanes is None
     # The second level of AVX-512's caches holds panels of more steps, but not of all.
     assert tile_for(128, 768, 768, 4, skylake).steps is None
     assert tile_for(128, 768, 3072, 4, skylake).steps == 1024
@@ -172,8 +187,8 @@ def test_tiles_of_rows_that_are_whole_pages_apart():
     assert tile_for(50, 768, 3000, 4, skylake).rows == 25
     for rows, steps, most in ((50, 3072, 8), (60, 1024, 8), (50, 512, 16), (50, 3024, 30)):
         assert tile_for(rows, 768, steps, 4, skylake).rows <= most
-    assert processor_tile_for(196, 256, skylake, pitch=1000 * 4).pixels == 14
-    assert processor_tile_for(196, 256, skylake, pitch=1024 * 4).pixels <= 8
+    assert pixel_tile(196, 256, skylake, pitch=1000 * 4).pixels == 14
+    assert pixel_tile(196, 256, skylake, pitch=1024 * 4).pixels <= 8
 
 
 def test_matrices_of_one_row_are_rows_of_one():
@@ -181,7 +196,7 @@ def test_matrices_of_one_row_are_rows_of_one():
     for right, rows in (((64, 96), 6), ((12, 64, 96), 1)):
         x = te.placeholder((12, 1, 64), name="x")
         y = matmul(x, te.placeholder(right, name="w"))
-        tile = ProductTile.of(y, y, Target("haswell").value)
+        tile = tile_of(PRODUCTS.facts_of(KernelTask.of_sums(y, y, Target("haswell").value)))
         assert tile.rows == rows
 
 
@@ -190,7 +205,7 @@ def test_matrices_share_a_panel():
     for batch, matrices in (((1, 7), 7), ((3, 5), 15), ((900, 3), 50)):
         x = te.placeholder((*batch, 7, 768), name="x")
         y = matmul(x, te.placeholder((768, 384), name="w"))
-        tile = ProductTile.of(y, y, Target("haswell").value)
+        tile = tile_of(PRODUCTS.facts_of(KernelTask.of_sums(y, y, Target("haswell").value)))
         assert tile.matrices == matrices
         assert tile.matrices * 7 * tile.steps * 4 <= 352 << 10
 
@@ -218,7 +233,7 @@ def test_blocks_of_pixels():
 
 def test_blocks_of_depthwise_convolutions():
     """The thread of a block copies few pixels twice, and no more than the first cache holds."""
-    tile = processor_tile_for(56, 64, Registers(64, 32, 32, True), is_depthwise=True)
+    tile = pixel_tile(56, 64, Registers(64, 32, 32, True), is_depthwise=True)
     assert tile == PixelTile(14, 2, 16)
     assert depthwise_block_for((56, 56), (58, 58), (3, 3), tile) == PixelBlock(8, 1)
     assert depthwise_block_for((7, 7), (11, 11), (5, 5), PixelTile(7, 2, 16)) == PixelBlock(7, 1)

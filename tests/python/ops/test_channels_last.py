@@ -11,7 +11,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 import texloom
 from texloom import nd, te
 from texloom.graph import Graph
-from texloom.ops.contraction import Contraction
+from texloom.ops.contraction import Contraction, is_depthwise
 from texloom.ops.convolution import convolution
 from texloom.ops.elementwise import add
 from texloom.ops.pooling import max_pool
@@ -21,14 +21,16 @@ from texloom.ops.schedules.channels_last.layouts import (
     blocked_weight_layout,
     weight_layout,
 )
-from texloom.ops.schedules.gpu.channels_last import schedule_with
+from texloom.ops.schedules.family import KernelTask, Space
+from texloom.ops.schedules.gpu.channels_last import CONVOLUTIONS, DEPTHWISE, Convolution
 from texloom.ops.schedules.gpu.convolution import ConvolutionTile
-from texloom.ops.schedules.gpu.tiles import ConvolutionShape, candidates, is_possible, tile_for
-from texloom.ops.schedules.processor.tiles import PixelTile
-from texloom.ops.schedules.processor.tiles import tile_for as processor_tile_for
+from texloom.ops.schedules.gpu.tiles import BlockLimits, ConvolutionShape, broken_by, candidates
+from texloom.ops.schedules.processor import channels_last as processor_channels_last
+from texloom.ops.schedules.processor.tiles import Pixels, PixelTile
 from texloom.ops.schedules.storages import channels_last_storages
 from texloom.ops.stages import stages_of
-from texloom.target import TargetValue
+from texloom.profiles import stated
+from texloom.target import TargetValue, resolve
 from texloom.tir.buffer import decl_buffer
 
 PROCESSOR = TargetValue("opencl")
@@ -106,6 +108,10 @@ class Layer:
         return result.numpy()
 
 
+def tile_for(shape):
+    return CONVOLUTIONS.best(Convolution(shape, BlockLimits()), stated("gpu"))
+
+
 def run(spatial, channels, kernel, stride, tile):
     """Compute a layer with a tile; return its result and the exact result."""
     layer = Layer(spatial, channels, kernel, stride)
@@ -114,10 +120,11 @@ def run(spatial, channels, kernel, stride, tile):
     for each in stages_of([layer.output]):
         if each.op not in kept:
             s[each].compute_inline()
-    shape = ConvolutionShape.of(layer.sums, layer.output)
-    tile = tile or tile_for(shape)
-    assert is_possible(tile, shape)
-    schedule_with(s, layer.sums, layer.output, tile)
+    family = DEPTHWISE if is_depthwise(layer.sums) else CONVOLUTIONS
+    task = KernelTask.of_sums(layer.sums, layer.output, resolve(TARGET))
+    tile = tile or family.default(task)
+    assert broken_by(tile, ConvolutionShape.of(layer.sums, layer.output)) is None
+    family.apply(s, task, tile)
     return layer.run(s, TARGET, weight_layout(layer.rank)), layer.exact
 
 
@@ -169,9 +176,9 @@ def test_convolutions_of_any_shape(spatial, channels, kernel, stride, tile):
 )
 def test_a_tile_for_every_shape(shape):
     """All candidate tiles are possible, and the chosen tile is one of them."""
-    found = list(candidates(shape))
+    found = Space.of(candidates(shape))
     assert tile_for(shape) in found
-    assert all(is_possible(each, shape) for each in found)
+    assert all(broken_by(each, shape) is None for each in found)
 
 
 def test_a_shape_without_a_tile_is_row_major():
@@ -218,7 +225,8 @@ def test_a_shape_without_a_tile_is_row_major():
 def test_processors_compute_any_shape(spatial, channels, kernel, stride):
     """The tiles for CPUs give exact results, in one kernel; another may pad the pixels before."""
     layer = Layer(spatial, channels, kernel, stride)
-    tile = PixelTile.of(layer.sums, layer.output)
+    family = processor_channels_last.CONVOLUTIONS
+    tile = family.default(KernelTask.of_sums(layer.sums, layer.output, PROCESSOR))
     weight = blocked_weight_layout(layer.rank, tile.channels)
     last = activation_layout(layer.rank)
     s = schedule_default([layer.output], layer.inputs, (last, weight, "global", last), PROCESSOR)
@@ -239,7 +247,8 @@ def test_processors_compute_any_shape(spatial, channels, kernel, stride):
 )
 def test_a_tile_of_a_processor(columns, channels, tile):
     """The tile fits into registers, with as few elements beyond the row's end as possible."""
-    found = processor_tile_for(columns, channels, is_depthwise=False)
+    family = processor_channels_last.CONVOLUTIONS
+    found = family.best(Pixels(columns, channels), stated("cpu"))
     assert found == (None if tile is None else PixelTile(*tile))
 
 

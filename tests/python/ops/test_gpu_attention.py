@@ -9,7 +9,8 @@ from single_node import floats
 
 from texloom.onnx.model import Model
 from texloom.ops.attention import BlockTile, Sizes
-from texloom.ops.schedules.gpu.attention import block_tile
+from texloom.ops.schedules.gpu.attention import ATTENTION, Attention
+from texloom.profiles import profile_of
 from texloom.target import Target
 
 TARGET = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
@@ -88,7 +89,8 @@ def test_tiles_fit_the_device():
     target = Target(TARGET).value
 
     def tile(rows, depth, dtype="float32", target=target, batch=1):
-        return block_tile(Sizes((batch,), rows, depth, 64, depth), dtype, target)
+        facts = Attention.of(Sizes((batch,), rows, depth, 64, depth), dtype, target)
+        return None if facts is None else ATTENTION.best(facts, profile_of(target))
 
     assert tile(197, 64, batch=64) == BlockTile(4, 2)
     assert tile(197, 64, batch=12) == BlockTile(2, 4)  # 84 blocks of 4 rows, for 132 processors

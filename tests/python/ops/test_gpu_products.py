@@ -9,20 +9,30 @@ import texloom
 from texloom import te
 from texloom.ops.products import general_matmul, matmul
 from texloom.ops.schedules.default import schedule_default
+from texloom.ops.schedules.family import KernelTask, Space
+from texloom.ops.schedules.gpu.product_family import PRODUCTS, Product
 from texloom.ops.schedules.gpu.products import (
     Limits,
     ProductTile,
     candidates,
-    microseconds,
     schedule_product,
-    tile_for,
+    seconds,
 )
 from texloom.profiles import stated
 from texloom.target import Target
 
 TARGET = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
 H200 = stated("nvidia-h200")
-LIMITS = Limits(1024, 48 << 10, 16, H200)
+LIMITS = Limits(1024, 48 << 10, 16)
+
+
+def tile_of(sums, root, target):
+    return PRODUCTS.default(KernelTask.of_sums(sums, root, target))
+
+
+def tile_for(*extents):
+    """The tile for a batch, rows, columns and steps, within limits."""
+    return PRODUCTS.best(Product(*extents), H200)
 
 
 def integers(*shape, seed=0):
@@ -39,7 +49,7 @@ def computed(shape, right, has_epilogue, tile=None, target=TARGET):
         y = te.compute(sums.shape, lambda *i: te.max(sums(*i) + c(i[-1]), 0.0), name="Y")
         arguments.append(c)
     value = Target(target).value
-    assert ProductTile.of(sums, y, value) is not None
+    assert tile_of(sums, y, value) is not None
     if tile is None:
         s = schedule_default([y], arguments, ["global"] * len(arguments) + ["global"], value)
     else:
@@ -187,7 +197,7 @@ def test_open_rows(tile):
     a, b = te.placeholder((n, 192), name="A"), te.placeholder((192, 48), name="B")
     y = matmul(a, b)
     target = Target(TARGET).value
-    assert ProductTile.of(y, y, target) is not None
+    assert tile_of(y, y, target) is not None
     if tile is None:
         s = schedule_default([y], [a, b], ["global"] * 3, target)
     else:
@@ -205,7 +215,7 @@ def test_halves_have_sums_of_float32(tile):
     y = matmul(a, b)
     (sums,) = y.op.input_tensors
     target = Target(TARGET).value
-    assert ProductTile.of(sums, y, target) is not None
+    assert tile_of(sums, y, target) is not None
     if tile is None:
         s = schedule_default([y], [a, b], ["global"] * 3, target)
     else:
@@ -221,7 +231,7 @@ def test_other_sums_have_no_tile():
     target = Target(TARGET).value
 
     def has_tile(sums):
-        return ProductTile.of(sums, sums, target) is not None
+        return tile_of(sums, sums, target) is not None
 
     x = te.placeholder((30, 64), name="x")
     w, t = te.placeholder((64, 48), name="w"), te.placeholder((48, 64), name="t")
@@ -232,7 +242,7 @@ def test_other_sums_have_no_tile():
     assert not has_tile(matmul(square, square))
     assert not has_tile(matmul(x, te.placeholder((64, 49), name="u")))
     for other in ("opencl -device=mali", "opencl -device=adreno", "llvm"):
-        assert ProductTile.of(matmul(x, w), matmul(x, w), Target(other).value) is None
+        assert tile_of(matmul(x, w), matmul(x, w), Target(other).value) is None
 
 
 def test_the_estimate_fills_the_processors():
@@ -240,20 +250,20 @@ def test_the_estimate_fills_the_processors():
     assert tile_for(1, 197, 768, 3072, LIMITS).pieces > 1
     assert tile_for(1, 3136, 384, 96, LIMITS).pieces == 1
     assert tile_for(64, 1024, 1024, 1024, LIMITS).pieces == 1
-    assert tile_for(1, 197, 768, 3072, Limits(1024, 48 << 10, 1, H200)).pieces == 1
-    small = tile_for(1, 1024, 1024, 1024, Limits(64, 16 << 10, 16, H200))
+    assert tile_for(1, 197, 768, 3072, Limits(1024, 48 << 10, 1)).pieces == 1
+    small = tile_for(1, 1024, 1024, 1024, Limits(64, 16 << 10, 16))
     assert small.threads <= 64 and small.shared_bytes <= 16 << 10
-    assert tile_for(1, 1024, 1024, 1024, Limits(16, 16 << 10, 16, H200)) is None
+    assert tile_for(1, 1024, 1024, 1024, Limits(16, 16 << 10, 16)) is None
     large = tile_for(1, 1024, 1024, 1024, LIMITS)
     # 2 * 10^9 operations at 6.7 * 10^13 a second.
-    assert 32 < microseconds(large, 1, 1024, 1024, 1024, H200) < 100
+    assert 32e-6 < seconds(large, 1, 1024, 1024, 1024, H200) < 100e-6
 
 
 def test_tiles_of_slices_fit_a_block():
     """Each slice has whole vectors of steps; limits of threads and of shared memory hold."""
 
     def of(threads=1024, shared_bytes=48 << 10, slices=8, steps=768):
-        tiles = candidates(steps, Limits(threads, shared_bytes, 16, H200, slices))
+        tiles = Space.of(candidates(steps, Limits(threads, shared_bytes, 16, slices)))
         return [tile for tile in tiles if tile.slices > 1]
 
     assert {tile.slices for tile in of()} == {2, 4, 8}
@@ -285,5 +295,5 @@ def test_slices_have_warps_of_their_own():
     """A processor computes two blocks of eight warps side by side, and a third one afterwards."""
     tile = ProductTile(4, (1, 1), 32, slices=8)
     down, across = tile.block
-    one, two, three = (microseconds(tile, 1, n * 132 * down, across, 1024, H200) for n in (1, 2, 3))
+    one, two, three = (seconds(tile, 1, n * 132 * down, across, 1024, H200) for n in (1, 2, 3))
     assert one == two and three > 1.5 * two

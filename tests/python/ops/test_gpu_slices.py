@@ -8,7 +8,8 @@ from texloom import nd, te
 from texloom.ops.products import matmul
 from texloom.ops.schedules.channels_last.layouts import activation_layout
 from texloom.ops.schedules.default import schedule_default
-from texloom.ops.schedules.gpu.slices import Slices
+from texloom.ops.schedules.family import KernelTask
+from texloom.ops.schedules.gpu.slices import PIXELS, PRODUCTS_OF_FEW_ROWS, Slices
 from texloom.target import Target
 from texloom.tir import decl_buffer
 
@@ -57,6 +58,10 @@ def test_a_product_without_epilogue():
     np.testing.assert_array_equal(f(x, w), x @ w)
 
 
+def knobs_of(sums, root, target):
+    return PRODUCTS_OF_FEW_ROWS.default(KernelTask.of_sums(sums, root, target))
+
+
 def test_knobs():
     """A block has whole lines of columns, and threads that share all steps evenly if possible."""
     assert Slices.of(1000, 768, 256, 128) == Slices(8, 4, 32)
@@ -70,20 +75,20 @@ def test_slices_fit_the_shared_memory():
     """Eight rows of float64 have half of the threads; a device without room has none."""
     a, b = te.placeholder((8, 64), "float64"), te.placeholder((64, 64), "float64")
     sums = matmul(a, b)
-    assert Slices.of_product(sums, sums, Target(TARGET).value) == Slices(8, 4, 16)
+    assert knobs_of(sums, sums, Target(TARGET).value) == Slices(8, 4, 16)
     few = Target(TARGET + " -max_local_memory=4096").value
-    assert Slices.of_product(sums, sums, few) is None
-    assert Slices.of_product(sums, sums, Target("opencl -device=mali").value) is None
+    assert knobs_of(sums, sums, few) is None
+    assert knobs_of(sums, sums, Target("opencl -device=mali").value) is None
 
 
 def test_other_products_have_other_schedules():
     """More rows have tiles; processors have none of this."""
     a, b = te.placeholder((9, 64)), te.placeholder((64, 64))
     sums = matmul(a, b)
-    assert Slices.of_product(sums, sums, Target(TARGET).value) is None
+    assert knobs_of(sums, sums, Target(TARGET).value) is None
     row = matmul(te.placeholder((1, 64)), b)
-    assert Slices.of_product(row, row, Target(TARGET).value) is not None
-    assert Slices.of_product(row, row, Target("opencl").value) is None
+    assert knobs_of(row, row, Target(TARGET).value) is not None
+    assert knobs_of(row, row, Target("opencl").value) is None
 
 
 @pytest.mark.parametrize("shape", [(1, 32, 40, 30), (2, 7, 5, 3), (1, 144, 9, 9), (1, 40, 1200)])
@@ -99,8 +104,9 @@ def test_means_of_pixels(shape, keeps_axes):
     )
     y = te.compute(sums.shape, lambda *i: sums(*i) * 0.5, name="Y")
     value = Target(TARGET).value
-    assert Slices.of_pixels(sums, y, value) is not None
     layout = activation_layout(len(shape))
+    task = KernelTask([sums, y], [y], y, value, sums, {x.op: layout})
+    assert PIXELS.default(task) is not None
     s = schedule_default([y], [x], [layout, "global"], value)
     f = texloom.build(s, [x, y], TARGET, binds={x: decl_buffer(shape, "float32", layout=layout)})
     given, device = integers(shape, 0), texloom.device("opencl", 0)

@@ -11,8 +11,10 @@ from onnx.reference import ReferenceEvaluator
 
 import texloom
 from texloom.onnx import Model
+from texloom.ops.schedules.processor.channels_last import CONVOLUTIONS
 from texloom.ops.schedules.processor.registers import Registers
-from texloom.ops.schedules.processor.tiles import PixelTile, depthwise_block_for, tile_for
+from texloom.ops.schedules.processor.tiles import Pixels, PixelTile, depthwise_block_for
+from texloom.profiles import stated
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
 
@@ -160,12 +162,13 @@ def test_long_rows_of_depthwise_convolutions_are_not_copied_whole():
 def test_tiles_of_few_registers_use_an_element_of_a_pixel_twice():
     """With AVX2, making a vector of an element takes as long as a product does."""
     avx2 = Registers(32, 16, 16, has_tails=True)
-    chosen = tile_for(77, 64, avx2)
+    chosen = CONVOLUTIONS.best(Pixels(77, 64, avx2), stated("cpu"))
     assert chosen is not None and chosen.vectors > 1
 
 
 @pytest.mark.parametrize("channels", [58, 116, 232])
 def test_channels_of_shuffled_networks_are_whole_vectors_and_a_rest(channels):
     """Vectors of two or four lanes, which divide all channels, would do half or less at once."""
-    chosen = tile_for(28, channels, Registers(32, 16, 16, has_tails=True))
+    avx2 = Registers(32, 16, 16, has_tails=True)
+    chosen = CONVOLUTIONS.best(Pixels(28, channels, avx2), stated("cpu"))
     assert chosen is not None and chosen.lanes == 8

@@ -12,8 +12,12 @@ import texloom
 from texloom import profiles, te
 from texloom.graph import Graph, load
 from texloom.ops.products import matmul
-from texloom.ops.schedules.gpu import products, tiles
-from texloom.ops.schedules.gpu.slices import Slices
+from texloom.ops.schedules.family import KernelTask
+from texloom.ops.schedules.gpu import tiles
+from texloom.ops.schedules.gpu.channels_last import CONVOLUTIONS, Convolution
+from texloom.ops.schedules.gpu.product_family import PRODUCTS, Product
+from texloom.ops.schedules.gpu.products import Limits
+from texloom.ops.schedules.gpu.slices import PRODUCTS_OF_FEW_ROWS
 from texloom.ops.schedules.gpu_tiles import gpu_tile
 from texloom.ops.schedules.reduction import parts_of
 from texloom.profiles.device_profile import ProfileError, parsed
@@ -261,19 +265,18 @@ def test_a_device_of_its_preset_needs_no_name():
 
 def test_choices_of_tiles_depend_on_the_profile():
     """A device of few processors has larger tiles, and does not divide sums into pieces."""
-    large, small = (
-        products.Limits.of(value_of(f"opencl -device=nvidia -profile={name}"))
-        for name in ("nvidia-h200", "apple-m1")
-    )
-    shape = (1, 197, 768, 3072)
-    assert products.tile_for(*shape, large).pieces > 1
-    assert products.tile_for(*shape, small).pieces == 1
+    large, small = (profiles.stated(name) for name in ("nvidia-h200", "apple-m1"))
+    limits = Limits.of(value_of("opencl -device=nvidia"))
+    product = Product(1, 197, 768, 3072, limits)
+    assert PRODUCTS.best(product, large).pieces > 1
+    assert PRODUCTS.best(product, small).pieces == 1
     # Of small products, smaller tiles make enough blocks for many processors.
-    of_many, of_few = (products.tile_for(1, 128, 128, 1024, each) for each in (large, small))
+    product = Product(1, 128, 128, 1024, limits)
+    of_many, of_few = (PRODUCTS.best(product, each) for each in (large, small))
     assert of_few.rows * prod(of_few.warps) > of_many.rows * prod(of_many.warps)
-    layer = tiles.ConvolutionShape(14, 14, 256, 256, (3, 3))
+    layer = Convolution(tiles.ConvolutionShape(14, 14, 256, 256, (3, 3)), tiles.BlockLimits())
     chosen = {
-        name: tiles.tile_for(layer, tiles.BlockLimits(profile=profiles.stated(name)))
+        name: CONVOLUTIONS.best(layer, profiles.stated(name))
         for name in ("nvidia-h200", "adreno-6xx")
     }
     # Slices of the input channels give 132 processors enough threads; three have them anyway.
@@ -304,8 +307,9 @@ def test_tiles_in_shared_memory_need_fast_shared_memory():
     for name, is_fast in (("adreno-7xx", False), ("intel-xe", True)):
         target = value_of(f"opencl -device=adreno -profile={name}")
         sums, few = matmul(x, w), matmul(row, w)
-        assert (products.ProductTile.of(sums, sums, target) is not None) == is_fast
-        assert (Slices.of_product(few, few, target) is not None) == is_fast
+        for family, product in ((PRODUCTS, sums), (PRODUCTS_OF_FEW_ROWS, few)):
+            task = KernelTask.of_sums(product, product, target)
+            assert (family.default(task) is not None) == is_fast
 
 
 def test_a_model_for_a_profile_runs_where_the_profile_is_gone(dev, caches):

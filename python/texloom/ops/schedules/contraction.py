@@ -1,59 +1,94 @@
-"""Schedules of sums of products: convolutions and products of matrices, from buffers."""
+"""The family that computes any sums of products, from buffers: by tiles in registers."""
 
 from __future__ import annotations
 
-from ... import te
-from ..._core import IterVar, Schedule, TargetValue, Tensor
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ..._core import Schedule, Tensor
 from ...extents import likely, number_of, product
-from ...profiles import profile_of
 from ..contraction import Contraction
-from .contraction_kernels import stored_inputs
-from .gpu import products as gpu_products
-from .gpu import slices
+from .family import Family, KernelTask, Scheduled
 from .gpu_tiles import gpu_tile
-from .processor.products import ProductTile, schedule_product
 from .processor.registers import Registers
-from .register_tiles import Tile, even_rows, lanes_of, schedule_tiles
+from .register_tiles import ROWS, Tile, even_rows, lanes_of, schedule_tiles
+
+_VECTORS = (1, 2, 3, 4, 8, 16)
+_MOST_SUMS = 64
+"""The most sums of a thread, where the number of registers is not known."""
 
 
-def schedule_contraction(s: Schedule, sums: Tensor, root: Tensor, target: TargetValue) -> IterVar:
-    """Schedule a sum of products, and later stages of the same kernel.
+@dataclass(frozen=True)
+class Sums:
+    """The facts of sums of products.
 
-    Extents need not be divisible by the extents of tiles.
-
-    Parameters
+    Attributes
     ----------
-    s : Schedule
-    sums : Tensor
-        A reduction with a :class:`texloom.ops.contraction.Contraction`.
-    root : Tensor
-        The stage that the kernel writes: `sums`, or a stage with the axes of `sums` that reads it
-        element by element; a single axis of columns of `sums` may stand for several axes of `root`.
-        Stages between `sums` and `root` must be inlined.
-    target : TargetValue
-
-    Returns
-    -------
-    IterVar
-        The innermost axis of threads.
+    tile : Tile
+        The preferred tile.
+    written : int
+        Columns that the kernel writes: the sums may have more.
+    rows : int
+        Rows that read the same elements of the column factor.
+    registers : Registers or None
+        Of a processor; None on GPUs.
     """
-    for each in stored_inputs(sums):
-        _schedule_elements(s, each)
-    own = ProductTile.of(sums, root, target)
-    if own is not None:
-        return schedule_product(s, sums, root, own)
-    in_slices = slices.Slices.of_product(sums, root, target)
-    if in_slices is not None:
-        return slices.schedule_product(s, sums, root, in_slices)
-    of_block = gpu_products.ProductTile.of(sums, root, target)
-    if of_block is not None:
-        return gpu_products.schedule_product(s, sums, root, of_block)
-    written = likely(product(root.shape[len(sums.shape) - 1 :]))
-    if target.is_cpu:
-        tile = _processor_tile(sums, written, Registers.of(target))
-    else:
-        tile = gpu_tile(sums, written, profile_of(target), target.max_threads)
-    return schedule_tiles(s, sums, root, tile, written)
+
+    tile: Tile
+    written: int
+    rows: int
+    registers: Registers | None
+
+
+class RegisterTiles(Family[Sums, Tile]):
+    """Sums of products whose extents need not be divisible by those of tiles.
+
+    `root` has the axes of the sums; a single axis of columns of the sums may stand for several of
+    its axes.
+    """
+
+    name = "tiles in registers"
+
+    def facts_of(self, task: KernelTask) -> Sums:
+        """Return the tile of a processor's registers, or the one that fills a GPU."""
+        sums, target = task.sums, task.target
+        assert sums is not None
+        roles = Contraction.of(sums)
+        assert roles is not None
+        written = _written_columns(task)
+        rows = 1 if roles.rows is None else likely(sums.shape[roles.rows])
+        own = min(rows, roles.rows_per_group)
+        if target.is_cpu:
+            registers = Registers.of(target)
+            return Sums(_processor_tile(sums, written, registers), written, own, registers)
+        tile = gpu_tile(sums, written, task.profile, target.max_threads)
+        return Sums(tile, written, own, None)
+
+    def points(self, facts: Sums) -> Iterator[tuple[Tile, str | None]]:
+        """Yield the preferred tile first, then others with its lanes and threads."""
+        tile = facts.tile
+        yield tile, None
+        if not tile.is_unrolled:
+            return
+        most = facts.written // tile.lanes
+        for vectors in (n for n in _VECTORS if n <= most):
+            for rows in (n for n in range(1, ROWS + 1) if facts.rows % n == 0):
+                holds = rows * vectors * tile.lanes <= _MOST_SUMS
+                if facts.registers is not None and tile.lanes > 1:
+                    holds = facts.registers.hold(rows, vectors)
+                yield replace(tile, rows=rows, vectors=vectors), None if holds else "registers"
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: Tile) -> Scheduled:
+        """Schedule sums of products, and later stages of the same kernel."""
+        assert task.sums is not None
+        thread = schedule_tiles(s, task.sums, task.root, knobs, _written_columns(task))
+        return Scheduled(task.root, thread, {task.sums.op, task.root.op})
+
+
+def _written_columns(task: KernelTask) -> int:
+    """Return how many columns the kernel writes."""
+    assert task.sums is not None
+    return likely(product(task.root.shape[len(task.sums.shape) - 1 :]))
 
 
 def _processor_tile(sums: Tensor, written: int, registers: Registers) -> Tile:
@@ -75,11 +110,6 @@ def _processor_tile(sums: Tensor, written: int, registers: Registers) -> Tile:
     return Tile(own_rows, vectors, lanes, (1, 1), is_unrolled=not has_any_end)
 
 
-def _schedule_elements(s: Schedule, tensor: Tensor) -> None:
-    """Compute a tensor in a kernel of its own, with a thread for each element."""
-    block, thread = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis), 64)
-    s[tensor].bind(block, te.thread_axis("blockIdx.x"))
-    s[tensor].bind(thread, te.thread_axis("threadIdx.x"))
+REGISTER_TILES = RegisterTiles()
 
-
-__all__ = ["schedule_contraction"]
+__all__ = ["REGISTER_TILES", "RegisterTiles", "Sums"]

@@ -11,16 +11,14 @@ from types import ModuleType
 from ... import te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import Extent, likely, product
-from ..contraction import Contraction
 from ..stages import stages_of
-from . import gpu, processor
+from . import processor
 from .channels_last.layouts import is_channels_last
-from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
+from .families import KernelKind, family_for
+from .family import Choose, KernelTask, Scheduled, default_knobs
 from .places import Places
 from .recurrence import schedule_scans
-from .reduction import schedule_groups, schedule_reduction
-from .row_reductions import Rows
 from .storages import device_of, is_convolution
 from .texels import bind_texels, is_texture, schedule_lanes
 
@@ -108,44 +106,59 @@ def _schedule_kernel(s: Schedule, tensor: Tensor, storages: _Storages) -> IterVa
     return inner
 
 
-def _reduction(
-    s: Schedule,
+def _written_by(
     tensor: Tensor,
     places: Mapping[te.Operation, str],
     outputs: Sequence[Tensor],
     threads: Mapping[te.Operation, IterVar],
     texels: Collection[te.Operation],
-    target: TargetValue,
-    schedule: Callable[..., tuple[Tensor, IterVar] | None],
-) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction by a function, if one thread for each result is not the best choice.
+) -> Tensor | None:
+    """Return what a kernel of a reduction may write; None if each thread computes a result.
 
-    Returns the stage that the kernel writes, and an axis of it where other stages are computed. The
-    kernel writes the last stage if that stage reads only this reduction, and only at its own
+    The kernel may write the last stage if that stage reads only this reduction, and only at its own
     indices.
     """
     is_local = places[tensor.op] == "local"
     if not tensor.op.reduce_axis or (outputs[0] if is_local else tensor).op in texels:
         return None
     if not is_local:
-        return schedule(s, tensor, tensor, target)
+        return tensor
     is_only = sum(place == "local" and bool(op.reduce_axis) for op, place in places.items()) == 1
-    if not is_only or outputs[0].op in threads:
-        return None
-    return schedule(s, tensor, outputs[0], target)
+    return outputs[0] if is_only and outputs[0].op not in threads else None
 
 
-def _schedule_pixels(
-    s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
-) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction of an image with channels last.
+def _schedule_stored(s: Schedule, tensor: Tensor) -> None:
+    """Compute what sums read in a kernel of its own, with a thread for each element."""
+    block, thread = s[tensor].split(s[tensor].fuse(*s[tensor].op.axis), THREADS)
+    s[tensor].bind(block, te.thread_axis("blockIdx.x"))
+    s[tensor].bind(thread, te.thread_axis("threadIdx.x"))
 
-    Parameters and result are those of :func:`.schedule_reduction`.
+
+@dataclass(frozen=True)
+class _Kernels:
+    """The kernels of a computation, as families schedule them.
+
+    Attributes
+    ----------
+    s : Schedule
+    whole : KernelTask
+        The computation.
+    choose : callable
     """
-    knobs = gpu.Slices.of_pixels(tensor, root, target)
-    if knobs is None:
-        return schedule_groups(s, tensor, target) if root is tensor else None
-    return root, gpu.schedule_pixels(s, tensor, root, knobs)
+
+    s: Schedule
+    whole: KernelTask
+    choose: Choose
+
+    def schedule(
+        self, kind: KernelKind, sums: Tensor | None = None, root: Tensor | None = None
+    ) -> Scheduled | None:
+        """Schedule a kernel by the first family that suits it; None if no family does."""
+        task = self.whole if root is None else self.whole.of_kernel(sums, root)
+        family = family_for(kind, task)
+        if family is None:
+            return None
+        return family.apply(self.s, task, self.choose(family, task))
 
 
 def schedule_default(
@@ -153,6 +166,7 @@ def schedule_default(
     inputs: Sequence[Tensor],
     scopes: Sequence[str],
     target: TargetValue,
+    choose: Choose = default_knobs,
 ) -> Schedule:
     """Return a schedule for any computation, which is correct for all shapes.
 
@@ -161,8 +175,11 @@ def schedule_default(
     last stage computes that element, in registers. Any other stage is inlined into its readers,
     unless it is a large expression that is read several times. Sums of products, and stages
     computed from them element by element, are computed in tiles; other reductions in lanes, columns
-    or by several threads, where that is faster. A thread of an output in a texture computes a
-    texel.
+    or by several threads, where that is faster: the families of :mod:`.families` schedule these. A
+    thread of an output in a texture computes a texel.
+
+    `choose` says which knobs of a family a kernel has, by default those that are estimated to be
+    the fastest.
     """
     scope_of = {each.op: scope for each, scope in zip((*inputs, *outputs), scopes, strict=False)}
     # Kernels have channels last if an argument has channels last.
@@ -173,36 +190,32 @@ def schedule_default(
     stages = stages_of(outputs)
     scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # thread axes, by the written stage
-    may_join = last and not texels and storages.device is gpu
-    joined = gpu.schedule_joined(s, stages, outputs[0], target) if may_join else None
-    if joined is not None:
-        threads[outputs[0].op] = joined
-        for sums in (each for each in stages if Contraction.of(each) is not None):
-            scheduled |= {sums.op, sums.op.input_tensors[0].op, outputs[0].op}
-    transform = processor.schedule_transform(s, stages, outputs[0], target)
-    if transform is not None:
-        threads[outputs[0].op], own = transform
-        scheduled |= own
-    may_have_rows = not last and not texels and transform is None
-    rows = Rows.of(stages, outputs, target) if may_have_rows else None
-    if rows is not None:
-        threads[rows.output.op] = rows.schedule(s, target)
-        scheduled |= {rows.output.op, *(each.op for each in (*rows.reductions, *rows.kept))}
+    whole = KernelTask(stages, outputs, outputs[0], target, scopes=scope_of)
+    kernels = _Kernels(s, whole, choose)
+
+    def add(made: Scheduled) -> None:
+        threads[made.root.op] = made.thread
+        scheduled.update(made.stages)
+
+    made = kernels.schedule(KernelKind.COMPUTATION)
+    if made is not None:
+        add(made)
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:
             continue
-        if last and is_convolution(sums, root, target):
-            made = storages.device.schedule_channels_last(s, sums, root, target, scope_of)
-            threads[root.op] = made[0]
-            scheduled |= {each.op for each in made[1]}
-            continue
-        threads[root.op] = schedule_contraction(s, sums, root, target)
-        scheduled |= {sums.op, root.op, *(each.op for each in stored_inputs(sums))}
+        is_last = last and is_convolution(sums, root, target)
+        kind = KernelKind.CONVOLUTION if is_last else KernelKind.CONTRACTION
+        if not is_last:
+            for each in stored_inputs(sums):
+                _schedule_stored(s, each)
+                scheduled.add(each.op)
+        made = kernels.schedule(kind, sums, root)
+        assert made is not None
+        add(made)
     places = Places(stages, outputs).place
     inlined = {op for op, place in places.items() if place == "inline"}
     # Native code has loops along rows, unless an element needs more than an expression.
     has_rows = target.kind == "llvm" and not last and "local" not in places.values()
-    reduce = _schedule_pixels if last else schedule_reduction
     local = []
     for tensor in stages:
         place = places[tensor.op]
@@ -210,15 +223,19 @@ def schedule_default(
             continue
         if place == "inline":
             s[tensor].compute_inline()
-        elif reduction := _reduction(s, tensor, places, outputs, threads, texels, target, reduce):
-            written, threads[written.op] = reduction
-            scheduled.add(written.op)
+            continue
+        root = _written_by(tensor, places, outputs, threads, texels)
+        made = None if root is None else kernels.schedule(KernelKind.REDUCTION, tensor, root)
+        if made is not None:
+            add(made)
         elif place == "local":
             local.append(tensor)
         elif isinstance(tensor.op, te.ComputeOp):
             is_plain = has_rows and not tensor.op.reduce_axis and tensor.op not in texels
-            made = processor.schedule_elements(s, tensor, inlined) if is_plain else None
-            threads[tensor.op] = _schedule_kernel(s, tensor, storages) if made is None else made
+            thread = processor.schedule_elements(s, tensor, inlined) if is_plain else None
+            if thread is None:
+                thread = _schedule_kernel(s, tensor, storages)
+            threads[tensor.op] = thread
     for tensor in local:
         s[tensor].set_scope("local")
         s[tensor].compute_at(s[outputs[0]], threads[outputs[0].op])

@@ -9,6 +9,7 @@ order in which terms are combined differs from that of a loop.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -52,10 +53,27 @@ def lanes_for(terms: int, target: TargetValue) -> tuple[int, ...]:
     return (first, *(n for n in halves if n < first))
 
 
+@dataclass(frozen=True)
+class Division:
+    """How the terms of a result are divided.
+
+    Attributes
+    ----------
+    parts : int
+        Parts that blocks of a first kernel reduce: a second kernel combines them. One part needs
+        one kernel.
+    threads : int
+        Threads of a GPU's block that share a part; 1 if a thread reduces it.
+    """
+
+    parts: int
+    threads: int = 1
+
+
 def schedule_reduction(
-    s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue
-) -> tuple[Tensor, IterVar] | None:
-    """Schedule a reduction, unless it is best that one thread adds up all terms of a result.
+    s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue, division: Division
+) -> tuple[Tensor, IterVar]:
+    """Schedule a reduction that is divided.
 
     Parameters
     ----------
@@ -66,33 +84,30 @@ def schedule_reduction(
         The stage that the kernel may write: `tensor` itself, or a stage with the same axes that
         reads `tensor` only at its own indices. Stages between `tensor` and `root` are inlined.
     target : TargetValue
+    division : Division
 
     Returns
     -------
-    (Tensor, IterVar) or None
-        The stage that the kernel writes, and its axis at which other stages can be computed; None
-        if nothing is scheduled.
+    (Tensor, IterVar)
+        The stage that the kernel writes, and its axis at which other stages can be computed.
     """
-    if not may_be_divided(tensor):
-        return None
-    rows = rows_of(tensor, target)
-    parts = parts_of(tensor, bool(rows), target)
+    rows, parts, threads = rows_of(tensor, target), division.parts, division.threads
     if rows and not target.is_cpu:
         if parts > 1:
-            _share_among_threads(s[_divided(s, tensor, parts)[0]], target)
+            _share_among_threads(s[_divided(s, tensor, parts)[0]], target, threads)
+            threads = threads_for(parts, target)
         if root is not tensor:
-            return root, _finish_in_block(s, tensor, root, target)
-        return tensor, _share_among_threads(s[tensor], target)
+            return root, _finish_in_block(s, tensor, root, target, threads)
+        return tensor, _share_among_threads(s[tensor], target, threads)
     if parts == 1:
         if rows:
             own = rows if lanes_for(_extent(rows), target) else tensor.op.reduce_axis
             return root, _add_lanes(s, tensor, own, root, target)
-        has_columns = target.is_cpu and _has_columns(tensor)
-        return (root, _add_columns(s, tensor, root)) if has_columns else None
+        return root, _add_columns(s, tensor, root)
     partial, _ = _divided(s, tensor, parts)
     if rows:
         _add_lanes(s, partial, partial.op.reduce_axis, partial, target)
-    elif target.is_cpu and _has_columns(partial):
+    elif target.is_cpu and has_columns(partial):
         _add_columns(s, partial, partial)
     else:
         _bindparts_of(s[partial])
@@ -102,29 +117,33 @@ def schedule_reduction(
     return root, thread
 
 
-def schedule_groups(
-    s: Schedule, tensor: Tensor, target: TargetValue
-) -> tuple[Tensor, IterVar] | None:
-    """Schedule, for GPUs, a reduction over some channels and all pixels, with channels last.
+def is_of_groups(tensor: Tensor) -> bool:
+    """Whether a reduction is one over some channels and all pixels, with channels last.
 
-    The first reduced axis is the one of channels. For other reductions, the result is None.
+    The first reduced axis is the one of channels.
     """
-    if target.is_cpu or not may_be_divided(tensor) or len(tensor.op.reduce_axis) < 2:
-        return None
+    if not may_be_divided(tensor) or len(tensor.op.reduce_axis) < 2:
+        return False
     if len(tensor.op.reduce_axis) != rank_of_inputs(tensor) - 1:
-        return None
+        return False
     channel, *places = tensor.op.reduce_axis
     loads = [list(each.indices) for each in _core.loads_of(tensor.op.body[0])]
-    if not any(_reads_pixels(each, channel, places) for each in loads):
-        return None
-    order = [*places, channel]
+    return any(_reads_pixels(each, channel, places) for each in loads)
+
+
+def schedule_groups(
+    s: Schedule, tensor: Tensor, target: TargetValue, division: Division
+) -> IterVar:
+    """Schedule, for GPUs, a reduction as of :func:`is_of_groups`; return the axis of rows."""
+    channel, *places = tensor.op.reduce_axis
+    order, threads = [*places, channel], division.threads
     s[tensor].reorder(*order)
-    parts = parts_of(tensor, True, target)
-    if parts > 1:
-        part, _ = s[tensor].split(fused(s[tensor], order), nparts=parts)
-        _share_among_threads(s[_factored(s, tensor, part)], target)
+    if division.parts > 1:
+        part, _ = s[tensor].split(fused(s[tensor], order), nparts=division.parts)
+        _share_among_threads(s[_factored(s, tensor, part)], target, threads)
         order = list(s[tensor].op.reduce_axis)
-    return tensor, _share_among_threads(s[tensor], target, order=order)
+        threads = threads_for(division.parts, target)
+    return _share_among_threads(s[tensor], target, threads, order=order)
 
 
 def _reads_pixels(indices: Sequence[Any], channel: IterVar, places: Sequence[IterVar]) -> bool:
@@ -145,7 +164,8 @@ def schedule_step_reduction(s: Schedule, tensor: Tensor, target: TargetValue) ->
     if rows and target.is_cpu:
         _add_lanes(s, tensor, rows, tensor, target, first=1)
     elif rows:
-        _share_among_threads(s[tensor], target, first=1)
+        threads = threads_for(_extent(tensor.op.reduce_axis), target)
+        _share_among_threads(s[tensor], target, threads, first=1)
     return bool(rows)
 
 
@@ -269,7 +289,7 @@ def _in_lanes(
     return made
 
 
-def _has_columns(tensor: Tensor) -> bool:
+def has_columns(tensor: Tensor) -> bool:
     """Whether consecutive results read contiguous elements."""
     results = list(tensor.op.axis)
     return tensor.op.num_outputs == 1 and bool(results and _neighbors(tensor, results[-1:]))
@@ -290,29 +310,34 @@ def _add_columns(s: Schedule, tensor: Tensor, root: Tensor) -> IterVar:
 
 
 def _share_among_threads(
-    stage: Stage, target: TargetValue, first: int = 0, order: Sequence[IterVar] = ()
+    stage: Stage, target: TargetValue, threads: int, first: int = 0, order: Sequence[IterVar] = ()
 ) -> IterVar:
     """Compute each result with several threads of a block.
 
     `order` are all reduced axes in the order of the terms, by default the order of the stage.
     """
-    thread = bind_terms(stage, target, order)
-    return bind_rows(stage, stage.op.axis[first:], int(thread.dom.extent), target)
+    bind_terms(stage, threads, order)
+    return bind_rows(stage, stage.op.axis[first:], threads, target)
 
 
-def _finish_in_block(s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue) -> IterVar:
+def _finish_in_block(
+    s: Schedule, tensor: Tensor, root: Tensor, target: TargetValue, threads: int
+) -> IterVar:
     """Compute each result with several threads; the first thread computes `root` from it."""
-    thread = bind_terms(s[tensor], target)
-    row = bind_rows(s[root], s[root].op.axis, int(thread.dom.extent), target)
+    thread = bind_terms(s[tensor], threads)
+    row = bind_rows(s[root], s[root].op.axis, threads, target)
     s[tensor].compute_at(s[root], row)
     s[root].set_store_predicate(thread.var.equal(0))
     return row
 
 
-def bind_terms(stage: Stage, target: TargetValue, order: Sequence[IterVar] = ()) -> IterVar:
-    """Divide the terms of a result among threads; return the axis of threads."""
-    terms = _extent(stage.op.reduce_axis)
-    threads = min(256, target.max_threads, max(32, 1 << (terms // 4).bit_length()))
+def threads_for(terms: int, target: TargetValue) -> int:
+    """Return the threads of a block that share so many terms of a result."""
+    return min(256, target.max_threads, max(32, 1 << (terms // 4).bit_length()))
+
+
+def bind_terms(stage: Stage, threads: int, order: Sequence[IterVar] = ()) -> IterVar:
+    """Divide the terms of a result among so many threads; return the axis of threads."""
     _, own = stage.split(fused(stage, order or stage.op.reduce_axis), threads)
     thread = te.thread_axis((0, threads), "threadIdx.x")
     stage.bind(own, thread)
@@ -367,16 +392,20 @@ def _neighbors(tensor: Tensor, axes: Sequence[IterVar]) -> list[IterVar]:
 
 __all__ = [
     "LANES",
+    "Division",
     "add_in_lanes",
     "are_neighbors",
     "bind_rows",
     "bind_some",
     "bind_terms",
     "fused",
+    "has_columns",
+    "is_of_groups",
     "may_be_divided",
     "parts_of",
     "rows_of",
     "schedule_groups",
     "schedule_reduction",
     "schedule_step_reduction",
+    "threads_for",
 ]

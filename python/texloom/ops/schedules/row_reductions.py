@@ -7,7 +7,7 @@ elements.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -15,6 +15,7 @@ from ... import _core, te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
 from ...extents import are_known, likely, product, shape_of
 from ..stages import readers_of
+from .family import Family, KernelTask, Scheduled
 from .places import Places
 from .reduction import (
     add_in_lanes,
@@ -25,8 +26,11 @@ from .reduction import (
     fused,
     may_be_divided,
     parts_of,
+    threads_for,
 )
+from .texels import is_texture
 
+_THREADS = (32, 64, 128, 256)
 MOST_KEPT = 4096
 """The most elements of a row that a thread stores: more would not stay in the nearest cache."""
 
@@ -87,8 +91,16 @@ class Rows:
         kept = [each for each in several if _is_worth_storing(each, root, axes)]
         return cls(root, reductions, axes, kept)
 
-    def schedule(self, s: Schedule, target: TargetValue) -> IterVar:
-        """Schedule everything; return the innermost axis of threads."""
+    @property
+    def terms(self) -> int:
+        """The terms of each reduction."""
+        return prod(likely(axis.dom.extent) for axis in self.reductions[0].op.reduce_axis)
+
+    def schedule(self, s: Schedule, target: TargetValue, threads: int) -> IterVar:
+        """Schedule everything, on GPUs with so many threads for a row; return the axis of threads.
+
+        The axis is the innermost one.
+        """
         stage = s[self.output]
         rows, columns = stage.op.axis[: self.axes], stage.op.axis[self.axes :]
         if target.is_cpu:
@@ -100,13 +112,67 @@ class Rows:
             for each in self.reductions:
                 add_in_lanes(s, each, s[self.output], thread, target)
             return thread
-        (threads,) = {int(bind_terms(s[r], target).dom.extent) for r in self.reductions}
+        for each in self.reductions:
+            bind_terms(s[each], threads)
         row = bind_rows(stage, rows, threads, target)
         for each in self.reductions:
             s[each].compute_at(stage, row)
         _, thread = stage.split(fused(stage, columns), threads)
         stage.bind(thread, te.thread_axis((0, threads), "threadIdx.x"))
         return thread
+
+
+@dataclass(frozen=True)
+class RowThreads:
+    """The knobs of kernels of rows.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of a GPU's block that share a row; a thread of a processor has rows of its own.
+    """
+
+    threads: int
+
+
+@dataclass(frozen=True, eq=False)
+class FoundRows:
+    """The facts: the rows of a computation, and who shares them."""
+
+    rows: Rows
+    target: TargetValue
+
+
+class RowReductions(Family[FoundRows, RowThreads]):
+    """Computations along the rows of their outputs, such as softmax."""
+
+    name = "reductions of rows"
+
+    def facts_of(self, task: KernelTask) -> FoundRows | None:
+        """Return the rows of a computation of row-major buffers; None for others."""
+        has_texels = any(is_texture(task.scopes.get(each.op, "")) for each in task.outputs)
+        if task.sums is not None or task.has_channels_last or has_texels:
+            return None
+        rows = Rows.of(task.stages, task.outputs, task.target)
+        return None if rows is None else FoundRows(rows, task.target)
+
+    def points(self, facts: FoundRows) -> Iterator[tuple[RowThreads, str | None]]:
+        """Yield numbers of threads, that of a reduction alone first."""
+        if facts.target.is_cpu:
+            yield RowThreads(1), None
+            return
+        for threads in dict.fromkeys((threads_for(facts.rows.terms, facts.target), *_THREADS)):
+            fits = threads <= facts.target.max_threads
+            yield RowThreads(threads), None if fits else "threads of a block"
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: RowThreads) -> Scheduled:
+        """Schedule all reductions of a row, and its elements."""
+        facts = self.facts(task)
+        assert facts is not None
+        rows = facts.rows
+        thread = rows.schedule(s, task.target, knobs.threads)
+        made = (rows.output, *rows.reductions, *rows.kept)
+        return Scheduled(rows.output, thread, {each.op for each in made})
 
 
 def _is_plain(stage: Tensor) -> bool:
@@ -154,4 +220,6 @@ def _is_along(tensor: Tensor, root: Tensor, axes: int, stages: Sequence[Tensor])
     return True
 
 
-__all__ = ["Rows"]
+ROW_REDUCTIONS = RowReductions()
+
+__all__ = ["ROW_REDUCTIONS", "RowReductions", "RowThreads", "Rows"]

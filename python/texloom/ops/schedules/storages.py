@@ -13,8 +13,9 @@ from ..contraction import Contraction
 from . import gpu, processor
 from .channels_last.layouts import activation_layout, is_channels_last
 from .contraction_kernels import contraction_kernels
+from .families import KernelKind, family_for
+from .family import Choose, KernelTask, default_knobs
 from .gpu.separable import separable_sums
-from .processor.products import ProductTile, panel_layout
 from .recurrence import recurrence_layouts
 
 _DTYPES = ("float32", "float16")
@@ -28,12 +29,25 @@ def device_of(target: TargetValue) -> ModuleType:
 
 def is_convolution(sums: Tensor, output: Tensor, target: TargetValue) -> bool:
     """Whether `output` is computed from sums of a convolution that can have channels last."""
+    return _convolution_layout(sums, output, target, default_knobs) is not None
+
+
+def _convolution_layout(
+    sums: Tensor, output: Tensor, target: TargetValue, choose: Choose
+) -> str | None:
+    """Return the layout of the weights of a convolution with channels last; None for other sums."""
     roles = Contraction.of(sums)
     if roles is None or not roles.is_convolution:
-        return False
+        return None
     if sums.dtype != "float32" and not (sums.dtype == "int32" and target.kind == "llvm"):
-        return False
-    return device_of(target).weight_layout(sums, output, target) is not None
+        return None
+    return _weight_layout(KernelKind.CONVOLUTION, KernelTask.of_sums(sums, output, target), choose)
+
+
+def _weight_layout(kind: KernelKind, task: KernelTask, choose: Choose) -> str | None:
+    """Return the layout of weights that the family of a kernel wants."""
+    family = family_for(kind, task)
+    return None if family is None else family.weight_layout(task, choose(family, task))
 
 
 def channels_last_storages(
@@ -43,6 +57,7 @@ def channels_last_storages(
     fixed: Collection[Tensor],
     constants: Collection[Tensor],
     target: TargetValue,
+    choose: Choose = default_knobs,
 ) -> tuple[str, ...] | None:
     """Return the storages of inputs, then outputs, with channels last for activations.
 
@@ -58,6 +73,8 @@ def channels_last_storages(
         The inputs whose values are fixed.
     target : TargetValue
         Kernels for processors need constant weights.
+    choose : callable, optional
+        As for :func:`.default.schedule_default`.
 
     Returns
     -------
@@ -73,12 +90,12 @@ def channels_last_storages(
         return None
     if not all(are_known(each.shape) for each in (*inputs, *outputs)):
         return None  # without known extents, rows have no fixed length
-    if not all(is_convolution(each, outputs[0], target) for each in sums):
-        return None
     layouts = {
-        _stored(each.op.input_tensors[1]): device.weight_layout(each, outputs[0], target)
+        _stored(each.op.input_tensors[-1]): _convolution_layout(each, outputs[0], target, choose)
         for each in sums
     }
+    if None in layouts.values():
+        return None
     if device is processor and not all(weight in constants for weight in layouts):
         return None
 
@@ -116,18 +133,21 @@ def row_major_storages(
     stages: Sequence[Tensor],
     constants: Collection[Tensor],
     target: TargetValue,
+    choose: Choose = default_knobs,
 ) -> tuple[str, ...]:
     """Return the storages of inputs, then outputs, of kernels without channels last.
 
     All are row-major, but constant right sides of products are packed if the target's registers are
-    known, and so are the weights of recurrent layers.
+    known, and so are the weights of recurrent layers. `choose` is as for
+    :func:`.default.schedule_default`.
     """
     layouts = {}
     for sums, root in contraction_kernels(stages, outputs).items():
-        tile = ProductTile.of(sums, root, target)
         right = _stored(sums.op.input_tensors[-1])
-        if tile is not None and len(right.shape) > 1 and right in constants:
-            layouts[right] = panel_layout(len(right.shape), tile.columns)
+        if right in constants:
+            task = KernelTask.of_sums(sums, root, target)
+            layout = _weight_layout(KernelKind.CONTRACTION, task, choose)
+            layouts[right] = layout or "global"
     for weight, layout in recurrence_layouts(stages, target).items():
         if _stored(weight) in constants:
             layouts[_stored(weight)] = layout

@@ -1,71 +1,80 @@
-"""Schedules of convolutions with channels last."""
+"""The families of convolutions with channels last, for GPUs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from .... import te
-from ...._core import IterVar, Schedule, TargetValue, Tensor
+from ...._core import IterVar, Schedule
+from ....profiles import DeviceProfile
 from ...contraction import is_depthwise
 from ..channels_last.layouts import weight_layout as outputs_last
+from ..family import Family, KernelTask, Scheduled
 from .convolution import ConvolutionTile, schedule_convolution
 from .depthwise import schedule_depthwise
-from .separable import schedule_separable, separable_sums, separable_tile, taps_of
-from .tiles import BlockLimits, ConvolutionShape, tile_for
+from .tiles import BlockLimits, ConvolutionShape, candidates, estimate
 
 
-def schedule_channels_last(
-    s: Schedule,
-    sums: Tensor,
-    root: Tensor,
-    target: TargetValue,
-    scopes: Mapping[te.Operation, str],
-) -> tuple[IterVar, list[Tensor]]:
-    """Schedule a convolution whose weights have a layout.
+@dataclass(frozen=True)
+class Convolution:
+    """The facts of a convolution."""
 
-    `scopes` are where inputs and outputs are stored, which makes no difference here. Returns the
-    axis of threads, and the stages that are scheduled.
-    """
-    del scopes
-    pixels = sums.op.input_tensors[0]
-    tile = tile_for(ConvolutionShape.of(sums, root), BlockLimits.of(target))
-    assert tile is not None
-    thread = schedule_with(s, sums, root, tile)
-    return thread, [sums, root, pixels]
+    shape: ConvolutionShape
+    limits: BlockLimits
 
 
-def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
-    """Return the layout of the weights of a convolution whose sums have channels last.
+class Convolutions(Family[Convolution, ConvolutionTile]):
+    """Convolutions whose threads read the pixels and the weights of a tile in each step."""
 
-    None if no tile exists.
-    """
-    weight = sums.op.input_tensors[1]
-    if tile_for(ConvolutionShape.of(sums, output), BlockLimits.of(target)) is None:
-        return None
-    return outputs_last(len(weight.shape))
+    name = "convolutions"
+    is_estimated = True
+    is_depthwise = False
+    schedule: Callable[..., IterVar] = staticmethod(schedule_convolution)
+
+    def facts_of(self, task: KernelTask) -> Convolution | None:
+        """Return the shape of a convolution; None for kernels of processors."""
+        assert task.sums is not None
+        if task.target.is_cpu or is_depthwise(task.sums) != self.is_depthwise:
+            return None
+        return Convolution(ConvolutionShape.of(task.sums, task.root), BlockLimits.of(task.target))
+
+    def points(self, facts: Convolution) -> Iterable[tuple[ConvolutionTile, str | None]]:
+        """Return the tiles of :func:`.tiles.candidates`."""
+        return candidates(facts.shape, facts.limits)
+
+    def seconds(self, facts: Convolution, knobs: ConvolutionTile, profile: DeviceProfile) -> float:
+        """Return the estimate of :func:`.tiles.estimate`."""
+        return estimate(knobs, facts.shape, profile)
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: ConvolutionTile) -> Scheduled:
+        """Schedule a convolution, its padding, and later stages of the same kernel."""
+        sums = task.sums
+        assert sums is not None
+        thread = self.schedule(s, sums, task.root, knobs)
+        pixels = sums.op.input_tensors[0]
+        return Scheduled(task.root, thread, {sums.op, task.root.op, pixels.op})
+
+    def weight_layout(self, task: KernelTask, knobs: ConvolutionTile) -> str | None:
+        """Return the layout of weights with output channels last."""
+        del knobs
+        assert task.sums is not None
+        return outputs_last(len(task.sums.op.input_tensors[1].shape))
 
 
-def schedule_joined(
-    s: Schedule, stages: Sequence[Tensor], root: Tensor, target: TargetValue
-) -> IterVar | None:
-    """Schedule a depthwise convolution and its reader as one kernel, if the stages match.
+class DepthwiseConvolutions(Convolutions):
+    """Convolutions whose groups have one channel each, which a thread keeps in registers."""
 
-    All other stages than the sums, the stages that sums read, and `root` must be inlined.
-    """
-    found = separable_sums(stages)
-    if found is None:
-        return None
-    depthwise, sums = found
-    shape, limits = ConvolutionShape.of(sums, root), BlockLimits.of(target)
-    tile = separable_tile(taps_of(depthwise), shape, limits)
-    return None if tile is None else schedule_separable(s, depthwise, sums, root, tile)
+    name = "depthwise convolutions"
+    is_depthwise = True
+    schedule = staticmethod(schedule_depthwise)
 
 
-def schedule_with(s: Schedule, sums: Tensor, root: Tensor, tile: ConvolutionTile) -> IterVar:
-    """Schedule a convolution with channels last and a given tile."""
-    schedule: Callable[..., IterVar]
-    schedule = schedule_depthwise if is_depthwise(sums) else schedule_convolution
-    return schedule(s, sums, root, tile)
+CONVOLUTIONS, DEPTHWISE = Convolutions(), DepthwiseConvolutions()
 
-
-__all__ = ["schedule_channels_last", "schedule_joined", "schedule_with", "weight_layout"]
+__all__ = [
+    "CONVOLUTIONS",
+    "DEPTHWISE",
+    "Convolution",
+    "Convolutions",
+    "DepthwiseConvolutions",
+]

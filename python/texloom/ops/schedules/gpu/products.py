@@ -11,16 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from math import prod
-from typing import Any
 
-from .... import _core, te
+from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
-from ....extents import likely, number_of
-from ....profiles import DeviceProfile, profile_of
-from ...contraction import Contraction
+from ....extents import number_of
+from ....profiles import DeviceProfile
 from ..channels_last.axes import in_registers, vectorize
 
 _LANES = 4
@@ -125,27 +121,6 @@ class ProductTile:
         sums = down * across * self.slices if self.slices > 1 else 0
         return 4 * (factors + sums)
 
-    @classmethod
-    def of(cls, sums: Tensor, root: Tensor, target: TargetValue) -> ProductTile | None:
-        """Return the tile for sums of which `root` is computed.
-
-        None for other sums than those of row-major matrices, with too few rows or columns, or where
-        vectors do not divide columns.
-        """
-        if target.is_cpu or len(root.shape) != len(sums.shape):
-            return None
-        if not profile_of(target).has_fast_shared_memory:
-            return None
-        if not _are_of_matrices(sums) or sums.dtype != "float32":
-            return None
-        *batch, rows, columns = (likely(extent) for extent in sums.shape)
-        steps, written = (number_of(n) for n in (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
-        if steps is None or written is None or written != number_of(sums.shape[-1]):
-            return None
-        if columns > _MOST_BLOCKS_ALONG_Y * _WARP[1] * _LANES:
-            return None
-        return tile_for(prod(batch), rows, columns, steps, Limits.of(target))
-
 
 @dataclass(frozen=True)
 class Limits:
@@ -157,8 +132,6 @@ class Limits:
         Of a block.
     pieces : int
         Of the steps.
-    profile : DeviceProfile
-        By which times are estimated.
     slices : int
         Of the steps in shared memory.
     """
@@ -166,57 +139,32 @@ class Limits:
     threads: int
     shared_bytes: int
     pieces: int
-    profile: DeviceProfile
     slices: int = 1
 
     @classmethod
     def of(cls, target: TargetValue) -> Limits:
         """Return the limits of a target."""
         most, slices = max(_PIECES), max(slices for _, _, slices in _USED)
-        return cls(target.max_threads, target.local_memory_bytes, most, profile_of(target), slices)
+        return cls(target.max_threads, target.local_memory_bytes, most, slices)
 
-    def allow(self, tile: ProductTile) -> bool:
-        """Whether a block of a tile has at most so many threads, and so much shared memory."""
-        return tile.threads <= self.threads and tile.shared_bytes <= self.shared_bytes
-
-
-def _are_of_matrices(sums: Tensor) -> bool:
-    """Whether sums are ``sum(a[..., i, k] * b[..., k, j], axis=k)``."""
-    roles = Contraction.of(sums)
-    axes, reduced = list(sums.op.axis), list(sums.op.reduce_axis)
-    if roles is None or roles.is_convolution or roles.rows != len(axes) - 2 or len(reduced) != 1:
-        return False
-    if roles.rows_per_group < likely(sums.shape[-2]) or len(sums.op.input_tensors) != 2:
-        return False
-    loads = list(_core.loads_of(sums.op.body[0]))
-    (k,), (row, column) = reduced, axes[-2:]
-
-    def ends(load: Any, *variables: IterVar) -> bool:
-        indices = list(load.indices)
-        return len(indices) >= 2 and all(
-            index.same_as(axis.var) for index, axis in zip(indices[-2:], variables, strict=True)
-        )
-
-    return len(loads) == 2 and ends(loads[0], row, k) and ends(loads[1], k, column)
+    def broken_by(self, tile: ProductTile) -> str | None:
+        """Return the limit that a block of a tile exceeds, or None."""
+        if tile.threads > self.threads:
+            return "threads of a block"
+        return "shared memory" if tile.shared_bytes > self.shared_bytes else None
 
 
-@lru_cache(maxsize=1024)
-def tile_for(batch: int, rows: int, columns: int, steps: int, limits: Limits) -> ProductTile | None:
-    """Return the tile that is estimated to be the fastest; None if there are no candidates."""
-    if rows < _LEAST_ROWS or columns < _LEAST_COLUMNS or columns % _LANES:
-        return None
-    return min(
-        candidates(steps, limits),
-        key=lambda tile: (
-            microseconds(tile, batch, rows, columns, steps, limits.profile),
-            tile.pieces,
-        ),
-        default=None,
-    )
+def has_tiles(rows: int, columns: int) -> bool:
+    """Whether a product has enough rows and columns for tiles, and vectors divide its columns."""
+    most = _MOST_BLOCKS_ALONG_Y * _WARP[1] * _LANES
+    return rows >= _LEAST_ROWS and _LEAST_COLUMNS <= columns <= most and columns % _LANES == 0
 
 
-def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
-    """Yield the tiles from which :func:`tile_for` chooses."""
+def candidates(steps: int, limits: Limits) -> Iterator[tuple[ProductTile, str | None]]:
+    """Yield tiles for so many steps, and for each the limit that it exceeds, or None.
+
+    The steps of a tile are the most that the limits allow.
+    """
     for pieces in (n for n in _PIECES if n <= limits.pieces):
         own = [n for n in _STEPS if steps % (n * pieces) == 0]
         if pieces == 1:
@@ -228,8 +176,11 @@ def candidates(steps: int, limits: Limits) -> Iterator[ProductTile]:
                 continue
             # The sums of several slices may leave room for fewer steps.
             sizes = own[:1] if slices == 1 else [n for n in own if n % (slices * _LANES) == 0]
-            tiles = (ProductTile(rows, warps, n, pieces, slices) for n in sizes)
-            yield from islice(filter(limits.allow, tiles), 1)
+            for tile in (ProductTile(rows, warps, n, pieces, slices) for n in sizes):
+                broken = limits.broken_by(tile)
+                yield tile, broken
+                if broken is None:
+                    break
 
 
 def _whole_steps(steps: int) -> int:
@@ -244,10 +195,10 @@ def _whole_steps(steps: int) -> int:
     return min(_STEPS[0], -(-steps // _LANES) * _LANES)
 
 
-def microseconds(
+def seconds(
     tile: ProductTile, batch: int, rows: int, columns: int, steps: int, profile: DeviceProfile
 ) -> float:
-    """Return the time that a product is estimated to take, with its launches."""
+    """Return the seconds that a product is estimated to take, with its launches."""
     down, across = tile.block
     blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
     at_once = profile.held_blocks(tile.threads, tile.shared_bytes, _REGISTERS)
@@ -263,7 +214,7 @@ def microseconds(
         sums = tile.pieces * batch * rows * columns
         spent += _SECOND * profile.launch_seconds + sums * _SUM_BYTES / profile.cache_rate
         spent = max(spent, _PAIR * profile.launch_seconds)
-    return spent * 1e6
+    return spent
 
 
 def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile) -> IterVar:
@@ -460,7 +411,7 @@ __all__ = [
     "Limits",
     "ProductTile",
     "candidates",
-    "microseconds",
+    "has_tiles",
     "schedule_product",
-    "tile_for",
+    "seconds",
 ]

@@ -7,16 +7,18 @@ convolution needs no launch of its own, and its result no global memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from math import prod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import inf, prod
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
-from ....profiles import DeviceProfile
+from ....profiles import DeviceProfile, profile_of
 from ...contraction import Contraction, is_depthwise
 from ..channels_last.axes import vectorize
 from ..channels_last.layouts import channels_last
+from ..family import Family, KernelTask, Scheduled
+from .channels_last import CONVOLUTIONS, DEPTHWISE, Convolution
 from .convolution import ConvolutionTile, accumulate, bind_tiles
 from .depthwise import keep_in_thread
 from .tiles import (
@@ -26,7 +28,6 @@ from .tiles import (
     estimate,
     estimate_of_shared,
     lanes_of,
-    tile_for,
 )
 
 
@@ -65,6 +66,68 @@ def _are_separable(depthwise: Tensor, sums: Tensor) -> bool:
     )
 
 
+@dataclass(frozen=True)
+class Separable:
+    """The facts of two convolutions.
+
+    Attributes
+    ----------
+    taps : int
+        The products of each sum of the first convolution.
+    second : ConvolutionShape
+        The shape of the second convolution.
+    limits : BlockLimits
+    """
+
+    taps: int
+    second: ConvolutionShape
+    limits: BlockLimits
+
+    @classmethod
+    def of(cls, depthwise: Tensor, sums: Tensor, root: Tensor, target: TargetValue) -> Separable:
+        """Return the facts of the sums of both, and of what the kernel writes."""
+        taps = prod(int(axis.dom.extent) for axis in depthwise.op.reduce_axis)
+        return cls(taps, ConvolutionShape.of(sums, root), BlockLimits.of(target))
+
+
+class SeparableConvolutions(Family[Separable, ConvolutionTile]):
+    """A depthwise convolution and the 1x1 convolution that reads it: tiles of the second one."""
+
+    name = "separable convolutions"
+    is_estimated = True
+
+    def facts_of(self, task: KernelTask) -> Separable | None:
+        """Return the facts of a computation with channels last; None for others."""
+        if task.target.is_cpu or task.sums is not None or not task.has_channels_last:
+            return None
+        found = separable_sums(task.stages)
+        return None if found is None else Separable.of(*found, task.root, task.target)
+
+    def points(self, facts: Separable) -> Iterator[tuple[ConvolutionTile, str | None]]:
+        """Yield the tiles of the second convolution whose pixels fit into shared memory."""
+        for tile, broken in candidates(facts.second, facts.limits):
+            fits = broken is not None or _shared_floats(tile, facts.second) <= facts.limits.floats
+            yield tile, broken if fits else "shared memory"
+
+    def seconds(self, facts: Separable, knobs: ConvolutionTile, profile: DeviceProfile) -> float:
+        """Return the seconds of both convolutions, the first by threads that share its pixels."""
+        vectors = _block_pixels(knobs) * facts.second.inputs // lanes_of(facts.second.inputs)
+        shared = 4 * _shared_floats(knobs, facts.second)
+        own = estimate(knobs, facts.second, profile, shared)
+        return own + estimate_of_shared(knobs, facts.second, vectors, facts.taps, shared, profile)
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: ConvolutionTile) -> Scheduled:
+        """Schedule both convolutions, and the stages computed from the second."""
+        found = separable_sums(task.stages)
+        assert found is not None
+        thread = schedule_separable(s, *found, task.root, knobs)
+        read = {each.op.input_tensors[0].op for each in found}
+        return Scheduled(task.root, thread, {task.root.op, *(each.op for each in found), *read})
+
+
+SEPARABLE = SeparableConvolutions()
+
+
 def is_faster_joined(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], target: TargetValue
 ) -> bool:
@@ -75,41 +138,13 @@ def is_faster_joined(
     """
     if not _are_separable(first[0], second[0]) or not is_chain(first[1], first[0]):
         return False
-    limits = BlockLimits.of(target)
-    shapes = [ConvolutionShape.of(*each) for each in (first, second)]
-    taps = taps_of(first[0])
-    tile = separable_tile(taps, shapes[1], limits)
-    if tile is None:
-        return False
-    apart = 0.0
-    for shape in shapes:
-        alone = tile_for(shape, limits)
-        if alone is None:
-            return False
-        apart += estimate(alone, shape, limits.profile)
-    return _estimate(tile, taps, shapes[1], limits.profile) < apart
-
-
-def taps_of(sums: Tensor) -> int:
-    """Return how many products each sum of a depthwise convolution has."""
-    return prod(int(axis.dom.extent) for axis in sums.op.reduce_axis)
-
-
-@lru_cache(maxsize=256)
-def separable_tile(
-    taps: int, shape: ConvolutionShape, limits: BlockLimits
-) -> ConvolutionTile | None:
-    """Return the tile of the second convolution that is estimated to be the fastest.
-
-    None if the pixels of no tile fit into shared memory. `taps` is the number of products in each
-    sum of the first convolution.
-    """
-    possible = [
-        tile for tile in candidates(shape, limits) if _shared_floats(tile, shape) <= limits.floats
-    ]
-    return min(
-        possible, key=lambda tile: _estimate(tile, taps, shape, limits.profile), default=None
+    profile, limits = profile_of(target), BlockLimits.of(target)
+    one = SEPARABLE.least_seconds(Separable.of(first[0], *second, target), profile)
+    apart = sum(
+        family.least_seconds(Convolution(ConvolutionShape.of(*each), limits), profile)
+        for family, each in ((DEPTHWISE, first), (CONVOLUTIONS, second))
     )
+    return one < apart < inf
 
 
 def _block_pixels(tile: ConvolutionTile) -> int:
@@ -119,16 +154,6 @@ def _block_pixels(tile: ConvolutionTile) -> int:
 def _shared_floats(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
     sums = prod(tile.pixels) * tile.channels * tile.block if tile.slices > 1 else 0
     return _block_pixels(tile) * shape.inputs + sums
-
-
-def _estimate(
-    tile: ConvolutionTile, taps: int, shape: ConvolutionShape, profile: DeviceProfile
-) -> float:
-    """Return the nanoseconds that the kernel is estimated to take."""
-    vectors = _block_pixels(tile) * shape.inputs // lanes_of(shape.inputs)
-    shared = 4 * _shared_floats(tile, shape)
-    own = estimate(tile, shape, profile, shared)
-    return own + estimate_of_shared(tile, shape, vectors, taps, shared, profile)
 
 
 def schedule_separable(
@@ -183,10 +208,11 @@ def _share(stage: Stage, threads: int, lanes: int) -> IterVar:
 
 
 __all__ = [
+    "SEPARABLE",
+    "Separable",
+    "SeparableConvolutions",
     "is_chain",
     "is_faster_joined",
     "schedule_separable",
     "separable_sums",
-    "separable_tile",
-    "taps_of",
 ]

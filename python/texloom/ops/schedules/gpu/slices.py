@@ -7,7 +7,7 @@ adds up every n-th term of a vector of columns. The block then adds up these sum
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
@@ -19,6 +19,7 @@ from ...contraction import Contraction
 from ...divisors import largest_divisor
 from ...stages import rank_of_inputs
 from ..channels_last.axes import in_registers, vectorize
+from ..family import Family, KernelTask, Scheduled
 
 _MOST_ROWS = 8
 _MANY_TERMS = 1024
@@ -26,6 +27,8 @@ _MOST_LANES = 4
 _THREADS = 256
 _UNROLLED = 8  # terms whose loads are in flight
 _LEAST_THREADS = 32
+_COUNTS = tuple(1 << n for n in range(9))
+"""Vectors of a block, and threads that share a vector: powers of two up to 256."""
 _BYTES = {"float32": 4, "int32": 4, "float64": 8}
 """The bytes of the types that are added up."""
 
@@ -58,24 +61,79 @@ class Slices:
         slices = min(threads // across, terms)
         return cls(across, lanes, largest_divisor(terms, slices, slices // 2) or slices)
 
-    @classmethod
-    def of_product(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
-        """Return the knobs for a product of few rows of which `root` is computed; else None."""
+
+@dataclass(frozen=True)
+class Terms:
+    """The facts of sums with few results.
+
+    Attributes
+    ----------
+    columns, terms : int
+        The results of a row, and the terms of each.
+    threads : int
+        The most threads of a block.
+    read_bytes : int
+        What the threads of a slice read together.
+    """
+
+    columns: int
+    terms: int
+    threads: int
+    read_bytes: int
+
+
+class _InSlices(Family[Terms, Slices]):
+    """Sums whose terms the threads of a block share."""
+
+    def points(self, facts: Terms) -> Iterator[tuple[Slices, str | None]]:
+        """Yield the knobs of :meth:`Slices.of` first: wide vectors, and as many slices as fit."""
+        columns, terms, threads = facts.columns, facts.terms, facts.threads
+        yield Slices.of(columns, terms, threads, facts.read_bytes), None
+        for lanes in (n for n in (4, 2, 1) if columns % n == 0):
+            for across in (n for n in _COUNTS if n <= -(-columns // lanes)):
+                for slices in (n for n in _COUNTS if n <= terms):
+                    fits = across * slices <= threads
+                    yield Slices(across, lanes, slices), None if fits else "threads of a block"
+
+
+class SlicedProducts(_InSlices):
+    """Products of few rows by a matrix."""
+
+    name = "products of few rows"
+
+    def facts_of(self, task: KernelTask) -> Terms | None:
+        """Return the facts of a product of few rows; else None."""
+        sums, root = task.sums, task.root
+        assert sums is not None
         if len(root.shape) != len(sums.shape) or not _has_few_rows(sums):
             return None
         terms, columns = map(number_of, (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
         if terms is None or columns is None or columns != number_of(sums.shape[-1]):
             return None
-        threads = _threads_for(_rows_of(sums) or 0, sums.dtype, target)
-        read = profile_of(target).line_bytes
-        return None if threads is None else cls.of(columns, terms, threads, read)
+        threads = _threads_for(_rows_of(sums) or 0, sums.dtype, task.target)
+        return None if threads is None else Terms(columns, terms, threads, task.profile.line_bytes)
 
-    @classmethod
-    def of_pixels(cls, sums: Tensor, root: Tensor, target: TargetValue) -> Slices | None:
-        """Return the knobs for a reduction of all pixels of ``[N, C, ...]``; else None."""
+    def apply(self, s: Schedule, task: KernelTask, knobs: Slices) -> Scheduled:
+        """Schedule a product of few rows, and later stages of the same kernel."""
+        assert task.sums is not None
+        thread = schedule_product(s, task.sums, task.root, knobs)
+        return Scheduled(task.root, thread, {task.sums.op, task.root.op})
+
+
+class SlicedPixels(_InSlices):
+    """Reductions of all pixels of images with channels last."""
+
+    name = "reductions of all pixels"
+
+    def facts_of(self, task: KernelTask) -> Terms | None:
+        """Return the facts of a reduction of all pixels of ``[N, C, ...]``; else None."""
+        sums, root = task.sums, task.root
+        assert sums is not None
         is_plain = sums.op.num_outputs == 1 and len(sums.shape) == len(root.shape) >= 2
-        threads = _threads_for(1, sums.dtype, target)
-        if not is_plain or threads is None or Contraction.of(sums) is not None:
+        threads = _threads_for(1, sums.dtype, task.target)
+        if not task.has_channels_last or not is_plain or threads is None:
+            return None
+        if Contraction.of(sums) is not None:
             return None
         if any(number_of(extent) != 1 for extent in (*sums.shape[2:], *root.shape[2:])):
             return None
@@ -86,9 +144,14 @@ class Slices:
         if None in terms or channels is None or not _reads_own_pixels(sums):
             return None
         count = prod(each for each in terms if each is not None)
-        profile = profile_of(target)
-        read = profile.sector_bytes if count >= _MANY_TERMS else profile.line_bytes
-        return cls.of(channels, count, threads, read)
+        read = task.profile.sector_bytes if count >= _MANY_TERMS else task.profile.line_bytes
+        return Terms(channels, count, threads, read)
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: Slices) -> Scheduled:
+        """Schedule a reduction of all pixels, and later stages of the same kernel."""
+        assert task.sums is not None
+        thread = schedule_pixels(s, task.sums, task.root, knobs)
+        return Scheduled(task.root, thread, {task.root.op})
 
 
 def _threads_for(rows: int, dtype: str, target: TargetValue) -> int | None:
@@ -226,4 +289,15 @@ def _bind_result(
     return thread, block
 
 
-__all__ = ["Slices", "schedule_pixels", "schedule_product"]
+PRODUCTS_OF_FEW_ROWS, PIXELS = SlicedProducts(), SlicedPixels()
+
+__all__ = [
+    "PIXELS",
+    "PRODUCTS_OF_FEW_ROWS",
+    "SlicedPixels",
+    "SlicedProducts",
+    "Slices",
+    "Terms",
+    "schedule_pixels",
+    "schedule_product",
+]

@@ -1,4 +1,4 @@
-"""Tiles of convolutions for a shape, chosen by their estimated time.
+"""Tiles of convolutions for a shape, and their estimated times.
 
 The estimate is the maximum of three limits: multiplications and loads of a processor, the latency
 of each step of a thread, and the bytes that blocks read from the common cache. What a device can do
@@ -16,7 +16,7 @@ from itertools import product
 from math import prod
 
 from ...._core import TargetValue, Tensor
-from ....profiles import DeviceProfile, profile_of, stated
+from ....profiles import DeviceProfile
 from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile
 
@@ -45,13 +45,10 @@ class BlockLimits:
     threads : int
     floats : int
         Capacity of the block's shared memory, in floats.
-    profile : DeviceProfile
-        By which times are estimated; by default, that of an unknown GPU.
     """
 
     threads: int = 512
     floats: int = 12288
-    profile: DeviceProfile = stated("gpu")
 
     @classmethod
     def of(cls, target: TargetValue) -> BlockLimits:
@@ -59,7 +56,6 @@ class BlockLimits:
         return cls(
             min(cls.threads, target.max_threads),
             min(cls.floats, target.local_memory_bytes // 4),
-            profile_of(target),
         )
 
 
@@ -135,21 +131,25 @@ def lanes_of(channels: int) -> int:
     return next(n for n in (4, 2, 1) if channels % n == 0)
 
 
-def is_possible(
+def broken_by(
     tile: ConvolutionTile, shape: ConvolutionShape, limits: BlockLimits = _LIMITS
-) -> bool:
-    """Whether a tile is allowed by a shape and by the limits of a block."""
+) -> str | None:
+    """Return the rule of a shape, or the limit of a block, that a tile breaks; else None."""
     rows, columns, channels = tile.threads
-    fits = (
-        tile.pixels[0] * rows <= shape.rows
-        and tile.pixels[1] * columns <= shape.columns
-        and tile.channels * channels <= shape.outputs
-        and (shape.is_depthwise or shape.inputs % (tile.inputs * tile.slices) == 0)
-        and tile.block <= limits.threads
-    )
-    own = prod(tile.pixels) * tile.channels
+    if tile.pixels[0] * rows > shape.rows or tile.pixels[1] * columns > shape.columns:
+        return "larger than the output"
+    if tile.channels * channels > shape.outputs:
+        return "larger than the output"
+    if not shape.is_depthwise and shape.inputs % (tile.inputs * tile.slices):
+        return "uneven slices"
+    if tile.block > limits.threads:
+        return "threads of a block"
+    if tile.slices == 1:
+        return None
+    if prod(tile.pixels) * tile.channels * tile.block > limits.floats:
+        return "shared memory"
     is_even = tile.shared_lanes is not None or not _is_cut(tile, shape)
-    return fits and (tile.slices == 1 or (own * tile.block <= limits.floats and is_even))
+    return None if is_even else "vectors that slices do not divide"
 
 
 def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
@@ -162,21 +162,13 @@ def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
     )
 
 
-@lru_cache(maxsize=1024)
-def tile_for(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> ConvolutionTile | None:
-    """Return the tile that is estimated to be the fastest; None if there are no candidates."""
-    return min(
-        candidates(shape, limits),
-        key=lambda tile: estimate(tile, shape, limits.profile),
-        default=None,
-    )
+def candidates(
+    shape: ConvolutionShape, limits: BlockLimits = _LIMITS
+) -> Iterator[tuple[ConvolutionTile, str | None]]:
+    """Yield tiles for a shape, and for each the rule that it breaks, or None.
 
-
-def candidates(shape: ConvolutionShape, limits: BlockLimits = _LIMITS) -> Iterator[ConvolutionTile]:
-    """Yield the tiles from which :func:`tile_for` chooses.
-
-    There are no candidates for 3 inputs and 8 outputs, for example: few output channels make blocks
-    of few threads, and the input channels cannot be divided among more threads.
+    All break one for 3 inputs and 8 outputs, for example: few output channels make blocks of few
+    threads, and the input channels cannot be divided among more threads.
     """
     lanes = lanes_of(shape.outputs)
     down = [n for n in (1, 2, 4, 7) if n <= shape.rows]
@@ -204,7 +196,7 @@ def _slices(
     channels: int,
     threads: tuple[int, int, int],
     limits: BlockLimits,
-) -> Iterator[ConvolutionTile]:
+) -> Iterator[tuple[ConvolutionTile, str | None]]:
     read = lanes_of(shape.inputs)
     keeps = (False, True) if len(shape.window) > 1 and shape.taps > 1 else (False,)
     if shape.is_depthwise:
@@ -213,10 +205,10 @@ def _slices(
         for keep_rows in keeps:
             tile = ConvolutionTile(pixels, channels, threads, slices, read, keep_rows)
             is_small = tile.block < 64 and shape.outputs * shape.columns * shape.rows > 4096
-            if is_possible(tile, shape, limits) and (
-                not is_small or slices * 2 > shape.inputs // read
-            ):
-                yield tile
+            broken = broken_by(tile, shape, limits)
+            if broken is None and is_small and slices * 2 <= shape.inputs // read:
+                broken = "few threads"
+            yield tile, broken
 
 
 def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
@@ -274,7 +266,7 @@ def estimate_of_shared(
     shared: int,
     profile: DeviceProfile,
 ) -> float:
-    """Return the nanoseconds in which blocks compute depthwise sums that their threads share.
+    """Return the seconds in which blocks compute depthwise sums that their threads share.
 
     Each block computes `vectors` vectors of sums of `taps` products, and has `shared` bytes of
     shared memory.
@@ -285,13 +277,13 @@ def estimate_of_shared(
     work = -(-blocks // profile.processors) * warps * turns * 2 * taps * _DEPTHWISE
     waiting = _rounds(profile, blocks, tile.block, shared) * turns * _STEP * times.latency
     seconds = max(work, waiting) * times.load * _SLOWDOWN
-    return 1e9 * (seconds + _ADDED * profile.latency_seconds)
+    return seconds + _ADDED * profile.latency_seconds
 
 
 def estimate(
     tile: ConvolutionTile, shape: ConvolutionShape, profile: DeviceProfile, shared: int = 1
 ) -> float:
-    """Return the nanoseconds that the kernel is estimated to take.
+    """Return the seconds that the kernel is estimated to take.
 
     A block has at least `shared` bytes of shared memory.
     """
@@ -331,24 +323,22 @@ def estimate(
     work *= _KEPT_ROWS if tile.keep_rows else 1.0
     waiting = _rounds(profile, blocks, tile.block, shared, registers) * steps
     waiting *= _STEP * times.latency + _WAIT * times.product_latency * multiplications
-    computed = max(work, waiting) * times.load * _SLOWDOWN * 1e9
+    computed = max(work, waiting) * times.load * _SLOWDOWN
     high, wide = shape.reach(*own)
     pixel_bytes = 4 * high * wide * (channels if shape.is_depthwise else shape.inputs)
     weight_bytes = 4 * shape.taps * shape.inputs * channels
     moved = _FAR * blocks * (_PIXEL_SHARE * pixel_bytes + weight_bytes)
-    moved /= profile.cache_rate / 1e9
+    moved /= profile.cache_rate
     slices = _ADDED + _SLICE * tile.slices if tile.slices > 1 else 0.0
-    added = slices * profile.latency_seconds * 1e9
-    return profile.launch_seconds * 1e9 + max(computed, moved) + added
+    return profile.launch_seconds + max(computed, moved) + slices * profile.latency_seconds
 
 
 __all__ = [
     "BlockLimits",
     "ConvolutionShape",
+    "broken_by",
     "candidates",
     "estimate",
     "estimate_of_shared",
-    "is_possible",
     "lanes_of",
-    "tile_for",
 ]

@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterator
+from dataclasses import dataclass
 
+from ....profiles import DeviceProfile
 from ...attention import Tile
-from .registers import Registers
+from ..family import Spaces
+from .registers import Registers, cycle_seconds
 
 _MOST_ROWS = 8
 """Statements are repeated for each row: more rows take longer to compile."""
 
 
-@lru_cache(maxsize=256)
-def attention_tile(rows: int, keys: int, width: int, item: int, registers: Registers) -> Tile:
-    """Return the tile for `rows` queries, and for `keys` values of `width` elements.
+@dataclass(frozen=True)
+class Attention:
+    """The facts of attention in one kernel.
 
-    Parameters
+    Attributes
     ----------
+    batch : int
+        Problems side by side.
     rows, keys, width : int
+        Queries, values, and elements of a value.
     item : int
         The bytes of an element of the sums.
     registers : Registers
     """
-    lanes = registers.bytes // item
-    tiles = [
-        Tile(own, vectors, lanes)
-        for vectors in range(1, 5)
-        for own in range(1, min(rows, _MOST_ROWS) + 1)
-        if registers.hold(own, vectors)
-    ]
-    return min(tiles, key=lambda tile: _cycles(tile, rows, keys, width))
+
+    batch: int
+    rows: int
+    keys: int
+    width: int
+    item: int
+    registers: Registers
+
+
+class RegisterTiles(Spaces[Attention, Tile]):
+    """Tiles of attention whose sums are in registers."""
+
+    name = "attention in registers"
+    is_estimated = True
+
+    def points(self, facts: Attention) -> Iterator[tuple[Tile, str | None]]:
+        """Yield tiles of all vectors and rows."""
+        for vectors in range(1, 5):
+            for own in range(1, min(facts.rows, _MOST_ROWS) + 1):
+                tile = Tile(own, vectors, facts.registers.bytes // facts.item)
+                yield tile, None if facts.registers.hold(own, vectors) else "registers"
+
+    def seconds(self, facts: Attention, knobs: Tile, profile: DeviceProfile) -> float:
+        """Return the time of the products alone."""
+        cycles = facts.batch * _cycles(knobs, facts.rows, facts.keys, facts.width)
+        return profile.launch_seconds + cycles * cycle_seconds(profile)
 
 
 def _cycles(tile: Tile, rows: int, keys: int, width: int) -> float:
@@ -49,4 +73,6 @@ def _columns(tile: Tile, columns: int) -> float:
     return sum(count * (max(tile.rows * n / 2, (tile.rows + n) / 2, 4) + 1) for n, count in pieces)
 
 
-__all__ = ["attention_tile"]
+ATTENTION = RegisterTiles()
+
+__all__ = ["ATTENTION", "Attention", "RegisterTiles"]

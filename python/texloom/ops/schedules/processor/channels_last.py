@@ -1,34 +1,57 @@
-"""Convolutions with channels last, with the tile for their shape."""
+"""The family of convolutions with channels last, for processors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from .... import te
-from ...._core import IterVar, Schedule, TargetValue, Tensor
+from ...._core import Schedule, TargetValue, Tensor
+from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ..channels_last.layouts import blocked_weight_layout
+from ..family import Family, KernelTask, Scheduled
 from .convolution import has_vectors_of_channels, schedule_convolution, source_of
 from .registers import Registers
-from .tiles import PixelBlock, PixelTile, columns_of
+from .tiles import PixelBlock, Pixels, PixelTile, columns_of, seconds, tiles_of
 
 
-def schedule_channels_last(
-    s: Schedule,
-    sums: Tensor,
-    root: Tensor,
-    target: TargetValue,
-    scopes: Mapping[te.Operation, str],
-) -> tuple[IterVar, list[Tensor]]:
-    """Schedule a convolution that has a tile; see :func:`.convolution.schedule_convolution`.
+class PixelTiles(Family[Pixels, PixelTile]):
+    """Convolutions whose threads compute some pixels of some channels in registers.
 
-    `scopes` are where inputs and outputs are stored: pixels have channels last or are row-major.
+    The pixels that are read have channels last, or are row-major.
     """
-    tile = PixelTile.of(sums, root, Registers.of(target, sums.dtype))
-    assert tile is not None
-    block = PixelBlock.of(sums, root, tile) if target.kind == "llvm" else None
-    is_row_major = scopes.get(source_of(sums).op, "global") == "global"
-    return schedule_convolution(s, sums, root, tile, block, is_row_major)
+
+    name = "convolutions in registers"
+    is_estimated = True
+
+    def facts_of(self, task: KernelTask) -> Pixels | None:
+        """Return the facts of a convolution; None on GPUs, and as :meth:`.Pixels.of`."""
+        sums, target = task.sums, task.target
+        assert sums is not None
+        if not target.is_cpu:
+            return None
+        return Pixels.of(sums, task.root, Registers.of(target, sums.dtype))
+
+    def points(self, facts: Pixels) -> Iterator[tuple[PixelTile, str | None]]:
+        """Yield the tiles of :func:`.tiles.tiles_of`."""
+        return ((tile, None) for tile in tiles_of(facts))
+
+    def seconds(self, facts: Pixels, knobs: PixelTile, profile: DeviceProfile) -> float:
+        """Return the estimate of :func:`.tiles.seconds`."""
+        return seconds(knobs, facts, profile)
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: PixelTile) -> Scheduled:
+        """Schedule a convolution; see :func:`.convolution.schedule_convolution`."""
+        sums, root = task.sums, task.root
+        assert sums is not None
+        block = PixelBlock.of(sums, root, knobs) if task.target.kind == "llvm" else None
+        is_row_major = task.scopes.get(source_of(sums).op, "global") == "global"
+        thread, made = schedule_convolution(s, sums, root, knobs, block, is_row_major)
+        return Scheduled(root, thread, {each.op for each in made})
+
+    def weight_layout(self, task: KernelTask, knobs: PixelTile) -> str | None:
+        """Return the layout of the weights in blocks of the channels of a tile."""
+        assert task.sums is not None
+        return blocked_weight_layout(len(task.sums.op.input_tensors[1].shape), knobs.channels)
 
 
 def suits_row_major(sums: Tensor, root: Tensor, target: TargetValue) -> bool:
@@ -44,11 +67,6 @@ def suits_row_major(sums: Tensor, root: Tensor, target: TargetValue) -> bool:
     return has_vectors_of_channels(sums.op.input_tensors[0]) and columns_of(sums, root) % lanes != 0
 
 
-def weight_layout(sums: Tensor, output: Tensor, target: TargetValue) -> str | None:
-    """Return the layout of the weights of a convolution; None if it has no tile."""
-    tile = PixelTile.of(sums, output, Registers.of(target, sums.dtype))
-    rank = len(sums.op.input_tensors[1].shape)
-    return None if tile is None else blocked_weight_layout(rank, tile.channels)
+CONVOLUTIONS = PixelTiles()
 
-
-__all__ = ["schedule_channels_last", "suits_row_major", "weight_layout"]
+__all__ = ["CONVOLUTIONS", "PixelTiles", "suits_row_major"]

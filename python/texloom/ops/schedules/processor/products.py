@@ -10,32 +10,50 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import prod
 
 from .... import te
-from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
-from ....extents import Extent, are_known, likely, number_of, plain
+from ...._core import IterVar, Schedule, Stage, Tensor
+from ....extents import are_known, likely, number_of, plain
+from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ...divisors import largest_divisor
 from ..channels_last.axes import in_registers
+from ..family import Family, KernelTask, Scheduled
 from .panels import block_of, bytes_of, panel_bytes, part_of, rows_of, stall_cycles
-from .registers import Registers
+from .registers import Registers, cycle_seconds
 
 # The fewest vectors of columns that are worth a tail of single elements.
 _VECTORS_BEFORE_TAIL = 16
 
 
 @dataclass(frozen=True)
-class ProductTile:
+class Tile:
     """The knobs of a product's schedule.
+
+    Attributes
+    ----------
+    rows : int
+        The most rows of a tile: tiles have fewer if those divide the rows of several blocks.
+    vectors, lanes : int
+        The number and size of the vectors of columns of a tile: its panel.
+    """
+
+    rows: int
+    vectors: int
+    lanes: int
+
+
+@dataclass(frozen=True)
+class ProductTile:
+    """The tiles and the blocks of a product's schedule.
 
     Attributes
     ----------
     rows : int
         Rows of a tile.
     vectors, lanes : int
-        The number and size of the vectors of columns of a tile: its panel.
+        As of :class:`Tile`.
     tiles : int
         Tiles along the rows of a block.
     steps : int or None
@@ -57,13 +75,54 @@ class ProductTile:
         """Columns of a panel."""
         return self.vectors * self.lanes
 
-    @classmethod
-    def of(cls, sums: Tensor, root: Tensor, target: TargetValue) -> ProductTile | None:
-        """Return the tile for sums from which `root` is computed.
 
-        None if the target's registers are not known, or the sums are not those of matrices with so
-        many columns that vectors suit them.
-        """
+@dataclass(frozen=True)
+class Product:
+    """The facts of a product of matrices.
+
+    Attributes
+    ----------
+    rows, columns, steps : int
+        Extents; those of open rows are a guess.
+    item : int
+        The bytes of a sum.
+    registers : Registers
+    pitch : int
+        Bytes from one row of the left side to the next.
+    batch : int, optional
+        Products side by side, as far as they are known.
+    matrices : int, optional
+        Matrices of the left side that are multiplied by the same one, if there are several.
+    is_open : bool, optional
+        Whether the rows are known only at a run.
+    """
+
+    rows: int
+    columns: int
+    steps: int
+    item: int
+    registers: Registers
+    pitch: int
+    batch: int = 1
+    matrices: int = 1
+    is_open: bool = False
+
+    @property
+    def lanes(self) -> int | None:
+        """The lanes of vectors of columns; None if there are too few columns."""
+        return _lanes(self.columns, self.registers.bytes // self.item)
+
+
+class Products(Family[Product, Tile]):
+    """Products of matrices on processors whose vector registers are known."""
+
+    name = "products in panels"
+    is_estimated = True
+
+    def facts_of(self, task: KernelTask) -> Product | None:
+        """Return the extents; None for other sums, and for too few columns for vectors."""
+        sums, root, target = task.sums, task.root, task.target
+        assert sums is not None
         roles = Contraction.of(sums)
         if target.kind != "llvm" or roles is None or roles.is_convolution:
             return None
@@ -75,32 +134,48 @@ class ProductTile:
         rows = plain(sums.shape[row])
         if isinstance(rows, int) and roles.rows_per_group < rows:
             return None
-        item = 8 if sums.dtype.endswith("64") else 4
         steps = likely(sums.op.reduce_axis[0].dom.extent)
-        registers = Registers.of(target, sums.dtype)
-        pitch = steps * bytes_of(sums.op.input_tensors[0].dtype)
-        tile = tile_for(rows, columns, steps, item, registers, pitch)
         others = [plain(n) for n in sums.shape[:row]]
-        if tile is None or not _is_shared(sums) or not are_known([rows, *others]):
-            return tile
-        return tile.for_matrices(prod(others), rows, columns, steps, item, registers)
+        is_several = _is_shared(sums) and are_known([rows, *others])
+        facts = Product(
+            likely(rows),
+            columns,
+            steps,
+            8 if sums.dtype.endswith("64") else 4,
+            Registers.of(target, sums.dtype),
+            steps * bytes_of(sums.op.input_tensors[0].dtype),
+            prod(map(likely, others)),
+            prod(others) if is_several else 1,
+            not isinstance(rows, int),
+        )
+        return None if facts.lanes is None else facts
 
-    def for_matrices(
-        self,
-        count: int,
-        rows: int,
-        columns: int,
-        steps: int,
-        item: int,
-        registers: Registers,
-    ) -> ProductTile:
-        """Return the tile for several matrices, given that for one; see :func:`tile_for`."""
-        part = self.steps or part_of(steps, panel_bytes(registers) // (self.columns * item))
-        most = rows_of(registers, steps, columns, item, part or steps) // rows
-        matrices = largest_divisor(count, most)
-        if self.rows * self.tiles < rows or matrices is None or matrices == 1:
-            return self
-        return replace(self, matrices=matrices, steps=part)
+    def points(self, facts: Product) -> Iterator[tuple[Tile, str | None]]:
+        """Yield tiles whose sums are in registers."""
+        assert facts.lanes is not None
+        width = -(-facts.columns // facts.lanes)
+        most_rows = min(facts.rows, facts.registers.count)
+        for rows, vectors, broken in _candidates(most_rows, width, facts.registers):
+            yield Tile(rows, vectors, facts.lanes), broken
+
+    def seconds(self, facts: Product, knobs: Tile, profile: DeviceProfile) -> float:
+        """Return the time of the products, with panels that stay in the cache."""
+        width = -(-facts.columns // knobs.lanes)
+        cycles = _cycles(knobs.rows, knobs.vectors, facts.rows, width, facts.pitch)
+        return profile.launch_seconds + facts.batch * facts.steps * cycles * cycle_seconds(profile)
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: Tile) -> Scheduled:
+        """Schedule a product, and later stages of the same kernel."""
+        facts = self.facts(task)
+        assert task.sums is not None and facts is not None
+        thread = schedule_product(s, task.sums, task.root, with_block(knobs, facts))
+        return Scheduled(task.root, thread, {task.sums.op, task.root.op})
+
+    def weight_layout(self, task: KernelTask, knobs: Tile) -> str | None:
+        """Return the layout of the right side in panels."""
+        assert task.sums is not None
+        rank = len(task.sums.op.input_tensors[-1].shape)
+        return panel_layout(rank, knobs.vectors * knobs.lanes) if rank > 1 else None
 
 
 def _is_shared(sums: Tensor) -> bool:
@@ -121,46 +196,37 @@ def _row_axis(sums: Tensor, roles: Contraction) -> int | None:
     return row
 
 
-@lru_cache(maxsize=1024)
-def tile_for(
-    rows: Extent,
-    columns: int,
-    steps: int,
-    item: int,
-    registers: Registers,
-    pitch: int | None = None,
-) -> ProductTile | None:
-    """Return the tile for a product of matrices; None if it has too few columns for vectors.
-
-    Parameters
-    ----------
-    rows, columns, steps : int
-        Extents of the product; those of open rows are a guess.
-    item : int
-        The bytes of a sum.
-    registers : Registers
-    pitch : int, optional
-        Bytes from one row of the left side to the next; by default, its elements are like sums.
-    """
-    lanes = _lanes(columns, registers.bytes // item)
-    if lanes is None:
-        return None
-    count, width = likely(rows), -(-columns // lanes)
-    candidates = list(_candidates(min(count, registers.count), width, registers))
-    apart = steps * item if pitch is None else pitch
-    own, vectors = min(candidates, key=lambda tile: _cycles(*tile, count, width, apart))
-    if not isinstance(rows, int):
-        return ProductTile(own, vectors, lanes, 1)
-    panel = panel_bytes(registers) // (vectors * lanes * item)
-    part = part_of(steps, panel) if rows > own else None
-    most = max(1, rows_of(registers, steps, columns, item, part or steps) // own)
-    if -(-rows // own) <= most:
-        return ProductTile(own, vectors, lanes, -(-rows // own), part)
+def with_block(knobs: Tile, facts: Product) -> ProductTile:
+    """Return the tiles and the block that suits them."""
+    tile = ProductTile(knobs.rows, knobs.vectors, knobs.lanes, 1)
+    if facts.is_open:
+        return tile
+    rows, registers = facts.rows, facts.registers
+    panel = panel_bytes(registers) // (tile.columns * facts.item)
+    part = part_of(facts.steps, panel) if rows > tile.rows else None
+    most_rows = rows_of(registers, facts.steps, facts.columns, facts.item, part or facts.steps)
+    most = max(1, most_rows // tile.rows)
+    tiles = -(-rows // tile.rows)
+    if tiles <= most:
+        return _for_matrices(replace(tile, tiles=tiles, steps=part), facts)
     # In one of several blocks, each tile would test for the end of the rows.
-    even = [n for n in range(own, 2, -1) if rows % n == 0 and (n, vectors) in candidates]
-    own = even[0] if even else own
-    tiles = -(-rows // own)
-    return ProductTile(own, vectors, lanes, block_of(tiles, most) if even else tiles, part)
+    even = (n for n in range(tile.rows, 2, -1) if rows % n == 0)
+    own = next(even, None)
+    if own is None:
+        return _for_matrices(replace(tile, tiles=tiles, steps=part), facts)
+    made = replace(tile, rows=own, tiles=block_of(rows // own, most), steps=part)
+    return _for_matrices(made, facts)
+
+
+def _for_matrices(tile: ProductTile, facts: Product) -> ProductTile:
+    """Return the tile for several matrices, given that for one."""
+    item, steps, registers = facts.item, facts.steps, facts.registers
+    part = tile.steps or part_of(steps, panel_bytes(registers) // (tile.columns * item))
+    most = rows_of(registers, steps, facts.columns, item, part or steps) // facts.rows
+    matrices = largest_divisor(facts.matrices, most)
+    if tile.rows * tile.tiles < facts.rows or matrices is None or matrices == 1:
+        return tile
+    return replace(tile, matrices=matrices, steps=part)
 
 
 def _lanes(columns: int, most: int) -> int | None:
@@ -173,14 +239,13 @@ def _lanes(columns: int, most: int) -> int | None:
 
 def _candidates(
     most_rows: int, most_vectors: int, registers: Registers
-) -> Iterator[tuple[int, int]]:
-    """Return rows and vectors of tiles whose sums are in registers."""
+) -> Iterator[tuple[int, int, str | None]]:
+    """Yield rows and vectors of tiles, and the rule that sums are in registers if it is broken."""
     if most_rows == 1:  # each vector of columns is used once, so none is kept in a register
-        yield 1, min(most_vectors, registers.count // 2)
+        yield 1, min(most_vectors, registers.count // 2), None
     for vectors in range(1, min(4, most_vectors) + 1):
         for rows in range(1, most_rows + 1):
-            if registers.hold(rows, vectors):
-                yield rows, vectors
+            yield rows, vectors, None if registers.hold(rows, vectors) else "registers"
 
 
 def _cycles(rows: int, vectors: int, all_rows: int, all_vectors: int, pitch: int) -> float:
@@ -268,4 +333,15 @@ def panel_layout(rank: int, columns: int) -> str:
     return f"buffer[({given}) -> cols=({stored})]"
 
 
-__all__ = ["ProductTile", "panel_layout", "schedule_product", "tile_for"]
+PRODUCTS = Products()
+
+__all__ = [
+    "PRODUCTS",
+    "Product",
+    "ProductTile",
+    "Products",
+    "Tile",
+    "panel_layout",
+    "schedule_product",
+    "with_block",
+]

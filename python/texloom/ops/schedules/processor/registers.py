@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from .... import _core
 from ...._core import TargetValue
+from ....profiles import DeviceProfile
 
 MANY = 32
 """The registers of processors whose products take an element for all lanes (AVX-512, Arm)."""
@@ -63,7 +64,15 @@ def _of_machine(target: TargetValue) -> Registers:
     return Registers(size, count, count, has_tails=True)
 
 
+def cycle_seconds(profile: DeviceProfile) -> float:
+    """Return the seconds in which all cores together compute what one computes in a cycle.
+
+    The result of a fused product is ready for the next one after four cycles.
+    """
+    return profile.fma_seconds / 4 / profile.processors
+
+
 ANY = Registers(32, 32, 16)
 """For OpenCL's kernels: wider registers do not make them faster, nor do more sums."""
 
-__all__ = ["ANY", "MANY", "Registers"]
+__all__ = ["ANY", "MANY", "Registers", "cycle_seconds"]

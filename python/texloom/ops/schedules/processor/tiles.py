@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 
 from ...._core import Tensor
+from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ...divisors import divisors_of
 from ..channels_last.axes import along_columns
@@ -20,7 +22,7 @@ from .panels import (
     part_of,
     stall_cycles,
 )
-from .registers import ANY, MANY, Registers
+from .registers import ANY, MANY, Registers, cycle_seconds
 
 _START = 64
 """What the start of a thread takes, in copies of a pixel."""
@@ -68,25 +70,6 @@ class PixelTile:
         """Vectors of channels, the shorter ones included."""
         return self.vectors + self.rest.bit_count()
 
-    @classmethod
-    def of(cls, sums: Tensor, root: Tensor, registers: Registers = ANY) -> PixelTile | None:
-        """Return the tile for sums from which `root` is computed.
-
-        None if the channels (of a group) do not divide into vectors, or if a group has one output
-        and several inputs.
-        """
-        roles = Contraction.of(sums)
-        assert roles is not None
-        _, channels, *spatial = (int(extent) for extent in root.shape)
-        if roles.rows_per_group > 1:
-            given = sums.op.input_tensors[0]
-            pitch = bytes_of(given.dtype) * int(given.shape[1])
-            own = min(channels, roles.rows_per_group)
-            return tile_for(columns_of(sums, root), own, registers, pitch=pitch)
-        columns = prod(spatial) if len(sums.shape) < len(root.shape) else spatial[-1]
-        inner = int(sums.op.input_tensors[1].shape[1])
-        return tile_for(columns, channels, registers, is_depthwise=True) if inner == 1 else None
-
 
 def columns_of(sums: Tensor, root: Tensor) -> int:
     """Return the pixels of a row of a convolution, along which tiles are.
@@ -98,31 +81,73 @@ def columns_of(sums: Tensor, root: Tensor) -> int:
     return prod(spatial) if is_flat else along_columns(spatial, spatial)[-1]
 
 
-@lru_cache(maxsize=1024)
-def tile_for(
-    columns: int,
-    channels: int,
-    registers: Registers = ANY,
-    is_depthwise: bool = False,
-    pitch: int | None = None,
-) -> PixelTile | None:
-    """Return the tile for rows of `columns` pixels and for `channels` channels (of a group).
+@dataclass(frozen=True)
+class Pixels:
+    """The facts of a convolution.
 
-    `pitch` are the bytes from one pixel that is read to the next; by default they do not count.
+    Attributes
+    ----------
+    columns : int
+        Pixels of a row.
+    channels : int
+        Output channels, of a group.
+    registers : Registers
+    is_depthwise : bool, optional
+    pitch : int or None, optional
+        Bytes from one pixel that is read to the next; by default they do not count.
+    steps : int, optional
+        Steps of all rows together: products of a pixel for each row, image and group.
     """
-    widths = _widths(channels, registers)
-    if is_depthwise and widths:
+
+    columns: int
+    channels: int
+    registers: Registers = ANY
+    is_depthwise: bool = False
+    pitch: int | None = None
+    steps: int = 1
+
+    @classmethod
+    def of(cls, sums: Tensor, root: Tensor, registers: Registers) -> Pixels | None:
+        """Return the facts of sums from which `root` is computed.
+
+        None if a group has one output and several inputs.
+        """
+        roles = Contraction.of(sums)
+        assert roles is not None
+        images, channels, *spatial = (int(extent) for extent in root.shape)
+        steps = images * prod(int(axis.dom.extent) for axis in sums.op.reduce_axis)
+        if roles.rows_per_group > 1:
+            given = sums.op.input_tensors[0]
+            pitch = bytes_of(given.dtype) * int(given.shape[1])
+            own = min(channels, roles.rows_per_group)
+            columns = columns_of(sums, root)
+            steps *= channels // own * prod(spatial) // columns
+            return cls(columns, own, registers, pitch=pitch, steps=steps)
+        columns = prod(spatial) if len(sums.shape) < len(root.shape) else spatial[-1]
+        if int(sums.op.input_tensors[1].shape[1]) != 1:
+            return None
+        return cls(columns, channels, registers, True, steps=steps * prod(spatial) // columns)
+
+
+def tiles_of(facts: Pixels) -> Iterator[PixelTile]:
+    """Yield the tiles whose sums are in registers: none if channels do not divide into vectors."""
+    widths = _widths(facts.channels, facts.registers)
+    if facts.is_depthwise and widths:
         # Two vectors: a thread copies whole cache lines, or pairs of them.
         least = min(each.registers / each.channels for each in widths)
         widths = [each for each in widths if each.registers / each.channels < least * 1.25]
         widths = [min(widths, key=lambda each: (abs(each.registers - 2), -each.channels))]
-    tiles = [
-        replace(width, pixels=pixels)
-        for width in widths
-        for pixels in range(1, min(columns, registers.most_rows(width.registers)) + 1)
-    ]
-    cost = partial(_cycles, columns=columns, channels=channels, registers=registers, pitch=pitch)
-    return min(tiles, key=cost, default=None)
+    for width in widths:
+        most = min(facts.columns, facts.registers.most_rows(width.registers))
+        for pixels in range(1, most + 1):
+            yield replace(width, pixels=pixels)
+
+
+def seconds(tile: PixelTile, facts: Pixels, profile: DeviceProfile) -> float:
+    """Return the seconds that a convolution is estimated to take, with weights in the cache."""
+    # Two products in a cycle.
+    cycles = facts.steps * _cost(tile, facts) / 2
+    return profile.launch_seconds + cycles * cycle_seconds(profile)
 
 
 def _widths(channels: int, registers: Registers) -> list[PixelTile]:
@@ -146,21 +171,18 @@ def _widths(channels: int, registers: Registers) -> list[PixelTile]:
     return found
 
 
-def _cycles(
-    tile: PixelTile, columns: int, channels: int, registers: Registers, pitch: int | None
-) -> float:
+def _cost(tile: PixelTile, facts: Pixels) -> float:
     """Return the cost of a step for all tiles of a row: products, or loads if they take longer.
 
     Tiles that reach beyond the row compute unused elements, and test for them.
     """
     loads = tile.pixels + tile.registers
-    if registers.count < MANY:
+    if facts.registers.count < MANY:
         loads += tile.pixels * _BROADCAST
     step = max(tile.pixels * tile.registers, loads) + 1
-    # Two products in a cycle.
-    step += 0 if pitch is None else 2 * stall_cycles(tile.pixels, pitch)
-    count = -(-columns // tile.pixels) * (channels // tile.channels)
-    return count * (step + (1 if columns % tile.pixels else 0))
+    step += 0 if facts.pitch is None else 2 * stall_cycles(tile.pixels, facts.pitch)
+    count = -(-facts.columns // tile.pixels) * (facts.channels // tile.channels)
+    return count * (step + (1 if facts.columns % tile.pixels else 0))
 
 
 @dataclass(frozen=True)
@@ -277,4 +299,13 @@ def block_for(
     return PixelBlock(rows, across, steps)
 
 
-__all__ = ["PixelBlock", "PixelTile", "block_for", "depthwise_block_for", "tile_for"]
+__all__ = [
+    "PixelBlock",
+    "PixelTile",
+    "Pixels",
+    "block_for",
+    "columns_of",
+    "depthwise_block_for",
+    "seconds",
+    "tiles_of",
+]

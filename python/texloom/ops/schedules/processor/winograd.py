@@ -6,21 +6,24 @@ in registers, and the matrix's zeros and ones take no operation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import isqrt
 
 from .... import te
-from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
+from ...._core import IterVar, Schedule, Stage, Tensor
 from ...convolution.winograd import PIXELS, TILES
 from ...divisors import largest_divisor
 from ..channels_last.axes import vectorize
 from ..channels_last.layouts import channels_last
+from ..family import Family, KernelTask, Scheduled
 from .registers import Registers
 
 _CHANNELS = 32
 """Channels of a thread that transforms tiles of pixels: it reads whole cache lines."""
 _RESULT_CHANNELS = 64
 """Channels of a thread that computes pixels of the result."""
+_SOME_CHANNELS = (16, 32, 64, 128)
 _PIXEL_BYTES = 64 << 10
 """What a thread copies of the pixels that it reads, with zeros around them."""
 
@@ -30,21 +33,43 @@ def is_transform(tensor: Tensor) -> bool:
     return tensor.op.tag in (TILES, PIXELS)
 
 
-def schedule_transform(
-    s: Schedule, stages: Sequence[Tensor], output: Tensor, target: TargetValue
-) -> tuple[IterVar, set[te.Operation]] | None:
-    """Schedule a transform of tiles, and later stages of the same kernel.
+@dataclass(frozen=True)
+class TransformBlock:
+    """The knobs of a transform.
 
-    Returns the axis at which other stages may be computed, and the scheduled operations; None if
-    there is no transform.
+    Attributes
+    ----------
+    channels : int
+        The most channels of a thread.
     """
-    found = next((each for each in stages if is_transform(each)), None)
-    if found is None:
-        return None
-    registers = Registers.of(target)
-    if found.op.tag == TILES:
-        return _schedule_tiles(s, found, registers)
-    return _schedule_pixels(s, found, output, registers)
+
+    channels: int
+
+
+class Transforms(Family[TransformBlock, TransformBlock]):
+    """Transforms of tiles, and later stages of the same kernel."""
+
+    name = "transforms of tiles"
+
+    def facts_of(self, task: KernelTask) -> TransformBlock | None:
+        """Return the preferred channels; None if the computation has no transform."""
+        found = next(filter(is_transform, task.stages), None)
+        if found is None or task.sums is not None:
+            return None
+        return TransformBlock(_CHANNELS if found.op.tag == TILES else _RESULT_CHANNELS)
+
+    def points(self, facts: TransformBlock) -> Iterator[tuple[TransformBlock, str | None]]:
+        """Yield whole cache lines of channels, the preferred ones first."""
+        for channels in dict.fromkeys((facts.channels, *_SOME_CHANNELS)):
+            yield TransformBlock(channels), None
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: TransformBlock) -> Scheduled:
+        """Schedule the transform of a computation."""
+        found = next(filter(is_transform, task.stages))
+        registers = Registers.of(task.target)
+        if found.op.tag == TILES:
+            return _schedule_tiles(s, found, registers, knobs.channels)
+        return _schedule_pixels(s, found, task.root, registers, knobs.channels)
 
 
 def _split_channels(stage: Stage, axis: IterVar, lanes: int, most: int) -> list[IterVar]:
@@ -54,9 +79,7 @@ def _split_channels(stage: Stage, axis: IterVar, lanes: int, most: int) -> list[
     return [part, *stage.split(channel, lanes)]
 
 
-def _schedule_tiles(
-    s: Schedule, tiles: Tensor, registers: Registers
-) -> tuple[IterVar, set[te.Operation]]:
+def _schedule_tiles(s: Schedule, tiles: Tensor, registers: Registers, most: int) -> Scheduled:
     """Schedule the transform of pixels: a thread computes some channels of a row of tiles."""
     (half,) = tiles.op.input_tensors
     (pixels,) = half.op.input_tensors
@@ -67,10 +90,10 @@ def _schedule_tiles(
     size = isqrt(int(element.dom.extent))
     row, column = stage.split(element, size)
     across, own = stage.split(tile, columns)
-    part, vector, lane = _split_channels(stage, channel, lanes, _CHANNELS)
+    part, vector, lane = _split_channels(stage, channel, lanes, most)
     # A tile reads two columns of the next one.
-    most = _PIXEL_BYTES // (size * (size - 2) * 4 * _CHANNELS)
-    blocks, own = stage.split(own, largest_divisor(columns, most) or 1)
+    tiles_of_block = _PIXEL_BYTES // (size * (size - 2) * 4 * most)
+    blocks, own = stage.split(own, largest_divisor(columns, tiles_of_block) or 1)
     stage.reorder(across, blocks, part, own, vector, row, column, lane)
     stage.unroll(row)
     stage.unroll(column)
@@ -86,12 +109,12 @@ def _schedule_tiles(
     copied.reorder(n, y, x, channel, lane)
     copied.unroll(channel)
     vectorize(copied, lane, lanes)
-    return thread, {tiles.op, half.op, pixels.op}
+    return Scheduled(tiles, thread, {tiles.op, half.op, pixels.op})
 
 
 def _schedule_pixels(
-    s: Schedule, pixels: Tensor, output: Tensor, registers: Registers
-) -> tuple[IterVar, set[te.Operation]]:
+    s: Schedule, pixels: Tensor, output: Tensor, registers: Registers, most: int
+) -> Scheduled:
     """Schedule the pixels of the result: a thread computes some channels of a row of tiles."""
     (half,) = pixels.op.input_tensors
     lanes = registers.lanes_of(int(pixels.shape[1]))
@@ -100,7 +123,7 @@ def _schedule_pixels(
     n, channel, y, x = stage.op.axis
     across, row = stage.split(y, size)
     own, column = stage.split(x, size)
-    part, vector, lane = _split_channels(stage, channel, lanes, _RESULT_CHANNELS)
+    part, vector, lane = _split_channels(stage, channel, lanes, most)
     stage.reorder(n, across, part, own, vector, row, column, lane)
     stage.unroll(row)
     stage.unroll(column)
@@ -112,7 +135,7 @@ def _schedule_pixels(
     kept.compute_at(stage, row)
     n, channel, y, x = kept.op.axis
     _unroll(kept, [n], [y, x], channel, lanes)
-    return row, {pixels.op, half.op, output.op}
+    return Scheduled(output, row, {pixels.op, half.op, output.op})
 
 
 def _keep_row(half: Stage, reader: Stage, row: IterVar, lanes: int) -> None:
@@ -134,4 +157,6 @@ def _unroll(
     vectorize(stage, lane, lanes)
 
 
-__all__ = ["is_transform", "schedule_transform"]
+TRANSFORMS = Transforms()
+
+__all__ = ["TRANSFORMS", "TransformBlock", "Transforms", "is_transform"]
