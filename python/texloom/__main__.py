@@ -15,6 +15,10 @@ _COMMANDS = {
     "compare": ("command_line.compare", "find the first node whose result differs too much"),
     "replay": ("command_line.replay", "repeat a run that `texloom run --record` wrote"),
     "ops": ("command_line.ops", "list the ONNX operators that are supported"),
+    "spaces": (
+        "command_line.spaces",
+        "list the kernels of a model, and the knobs that their schedules have",
+    ),
     "devices": ("command_line.devices", "list the devices of this machine"),
     "doctor": ("command_line.doctor", "show what is installed, what is missing and what works"),
     "inspect": ("inspect.__main__", "show what a package file contains"),

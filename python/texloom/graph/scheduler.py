@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 
 from .._core import Program, Tensor, _Alternative, _Task
 from ..errors import TVMError
 from ..ops.contraction import Contraction
 from ..ops.schedules import schedule_default
+from ..ops.schedules.family import Choose, default_knobs
 from ..ops.schedules.processor import is_transform
 from ..ops.schedules.storages import channels_last_storages, row_major_storages
 from ..ops.schedules.texels import activation_storage, weight_storage
 from ..ops.stages import stages_of
 from .node_functions import scheduled
 
+_COLLECTED: ContextVar[dict[str, _Task] | None] = ContextVar("collected", default=None)
 
-def alternatives_of(task: _Task) -> list[_Alternative]:
+
+@contextmanager
+def collected_tasks() -> Iterator[dict[str, _Task]]:
+    """Collect the tasks that compilations in this context schedule, by their identities."""
+    tasks: dict[str, _Task] = {}
+    outer = _COLLECTED.set(tasks)
+    try:
+        yield tasks
+    finally:
+        _COLLECTED.reset(outer)
+
+
+def alternatives_of(task: _Task, choose: Choose = default_knobs) -> list[_Alternative]:
     """Return the kernels that an operator may have, for the compiler to choose by cost.
 
     The core calls this once for each task of a compilation; graph passes call the methods of
@@ -26,38 +43,44 @@ def alternatives_of(task: _Task) -> list[_Alternative]:
     task : _Task
         What an operator computes, where its operands may be stored, and the target
         (src/graph/task.h).
+    choose : callable, optional
+        Which knobs kernels have; see :func:`.schedule_default`.
 
     Raises
     ------
     TVMError
         TL3042 if a schedule raises another exception.
     """
-    made = _over_buffers(task)
+    collected = _COLLECTED.get()
+    if collected is not None:
+        collected[task.identity] = task
+    made = _over_buffers(task, choose)
     if task.textures:
-        texels = _scheduled_if_possible(task, _texture_storages(task))
+        texels = _scheduled_if_possible(task, _texture_storages(task), choose)
         made += [] if texels is None else [_Alternative("texture", texels, may_fail=True)]
     return made
 
 
-def _over_buffers(task: _Task) -> list[_Alternative]:
+def _over_buffers(task: _Task, choose: Choose) -> list[_Alternative]:
     """Return the schedules with row-major buffers, and those with channels last if possible.
 
     A convolution that can have channels last gets no schedule with row-major buffers.
     """
-    last = _with_channels_last(task)
+    last = _with_channels_last(task, choose)
     if last is not None and last[1]:
         return [_Alternative("channels last", last[0])]
-    row_major = _scheduled(task, _row_major_storages(task))
+    row_major = _scheduled(task, _row_major_storages(task, choose), choose)
     alternatives = [_Alternative("global", row_major)]
     if last is not None:
         alternatives.append(_Alternative("channels last", last[0], may_fail=True))
     return alternatives
 
 
-def _row_major_storages(task: _Task) -> tuple[str, ...]:
+def _row_major_storages(task: _Task, choose: Choose) -> tuple[str, ...]:
     inputs, outputs = task.computation.inputs, task.computation.outputs
     constants = _stored_as("constant", (*inputs, *outputs), task)
-    return row_major_storages(outputs, inputs, stages_of(outputs), constants, task.target)
+    stages = stages_of(outputs)
+    return row_major_storages(outputs, inputs, stages, constants, task.target, choose)
 
 
 def _stored_as(storage: str, tensors: Sequence[Tensor], task: _Task) -> set[Tensor]:
@@ -65,7 +88,7 @@ def _stored_as(storage: str, tensors: Sequence[Tensor], task: _Task) -> set[Tens
     return {each for each, own in zip(tensors, task.operands, strict=True) if own == storage}
 
 
-def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
+def _with_channels_last(task: _Task, choose: Choose) -> tuple[Program, bool] | None:
     """Return a schedule with channels last, and whether the operator belongs to a convolution.
 
     None if there is no such schedule.
@@ -75,21 +98,22 @@ def _with_channels_last(task: _Task) -> tuple[Program, bool] | None:
     fixed, constants = (
         _stored_as(storage, (*inputs, *outputs), task) for storage in ("row_major", "constant")
     )
-    storages = channels_last_storages(outputs, inputs, stages, fixed, constants, task.target)
-    program = None if storages is None else _scheduled_if_possible(task, storages)
+    storages = channels_last_storages(
+        outputs, inputs, stages, fixed, constants, task.target, choose
+    )
+    program = None if storages is None else _scheduled_if_possible(task, storages, choose)
     if program is None:
         return None
     multiplies = any(Contraction.of(each) is not None or is_transform(each) for each in stages)
     return program, multiplies
 
 
-def _scheduled(task: _Task, storages: Sequence[str]) -> Program:
-    return scheduled(
-        "an operator", schedule_default, task.computation, tuple(storages), task.target
-    )
+def _scheduled(task: _Task, storages: Sequence[str], choose: Choose) -> Program:
+    schedule = partial(schedule_default, choose=choose)
+    return scheduled("an operator", schedule, task.computation, tuple(storages), task.target)
 
 
-def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | None:
+def _scheduled_if_possible(task: _Task, storages: Sequence[str], choose: Choose) -> Program | None:
     """Return the schedule for these storages.
 
     None if all storages are row-major, or if the schedule is refused.
@@ -101,7 +125,7 @@ def _scheduled_if_possible(task: _Task, storages: Sequence[str]) -> Program | No
     if set(storages) == {"global"}:
         return None
     try:
-        return _scheduled(task, storages)
+        return _scheduled(task, storages, choose)
     except TVMError as error:
         if error.code == "TL3042":  # the schedule function itself is wrong
             raise
@@ -119,4 +143,4 @@ def _texture_storages(task: _Task) -> list[str]:
     ]
 
 
-__all__ = ["alternatives_of"]
+__all__ = ["alternatives_of", "collected_tasks"]

@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import onnx
 from command_model import succeeds
 from llvm_plugin import has_llvm
 
@@ -60,3 +61,24 @@ def test_doctor_shows_the_folder_of_compiled_kernels(tmp_path, monkeypatch, caps
     monkeypatch.setenv("TEXLOOM_CACHE_DIR", "/dev/null/kernels")
     told = "  cache  /dev/null/kernels, cannot be used: /dev/null is not a folder\n"
     assert told in succeeds(capsys, "doctor")
+
+
+def test_spaces_lists_kernels_with_knobs(tmp_path, capsys):
+    text = "(float[24, 64] x) => (float[?] y) { a = MatMul(x, w) y = Softmax(a) }"
+    model = onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> net {text}')
+    model.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((64, 48), "float32"), "w"))
+    onnx.save(model, tmp_path / "m.onnx")
+    given = ["spaces", str(tmp_path / "m.onnx"), "--target", "opencl -device=nvidia"]
+    product, rows = json.loads(succeeds(capsys, *given, "--json"))
+    assert (product["family"], rows["family"]) == (
+        "products in shared memory",
+        "reductions of rows",
+    )
+    assert product["points"] > 10 and product["writes"] == ["24", "48"]
+    assert product["default"]["knobs"] == "ProductTile" and 1e-6 < product["seconds"] < 1e-4
+    assert rows["seconds"] is None and rows["default"]["threads"] >= 32
+    told = succeeds(capsys, *given)
+    assert re.search(
+        r"^products in shared memory +24x48 +1 +\d+ +\d+\.\d +rows=", told, re.MULTILINE
+    )
+    assert "2 kernels of 2 operators have a family" in told

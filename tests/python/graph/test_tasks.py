@@ -105,7 +105,7 @@ def test_only_schedules_that_are_refused_are_left_out(monkeypatch):
     default = scheduler.schedule_default
 
     def failing_with(fail):
-        def schedule(outputs, inputs, storages, target):
+        def schedule(outputs, inputs, storages, target, choose):
             if "texture" in "".join(storages):
                 fail()
             return default(outputs, inputs, storages, target)

@@ -8,8 +8,9 @@ elements.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 from ... import _core, te
 from ..._core import IterVar, Schedule, TargetValue, Tensor
@@ -135,12 +136,25 @@ class RowThreads:
     threads: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class FoundRows:
-    """The facts: the rows of a computation, and who shares them."""
+    """The facts of a computation along rows.
 
-    rows: Rows
+    Attributes
+    ----------
+    terms : int
+        The terms of each reduction.
+    shape : tuple
+        Of the output.
+    target : TargetValue
+    rows : Rows
+        The stages, of which no choice depends.
+    """
+
+    terms: int
+    shape: tuple[Any, ...]
     target: TargetValue
+    rows: Rows = field(compare=False, repr=False)
 
 
 class RowReductions(Family[FoundRows, RowThreads]):
@@ -154,14 +168,16 @@ class RowReductions(Family[FoundRows, RowThreads]):
         if task.sums is not None or task.has_channels_last or has_texels:
             return None
         rows = Rows.of(task.stages, task.outputs, task.target)
-        return None if rows is None else FoundRows(rows, task.target)
+        if rows is None:
+            return None
+        return FoundRows(rows.terms, shape_of(rows.output), task.target, rows)
 
     def points(self, facts: FoundRows) -> Iterator[tuple[RowThreads, str | None]]:
         """Yield numbers of threads, that of a reduction alone first."""
         if facts.target.is_cpu:
             yield RowThreads(1), None
             return
-        for threads in dict.fromkeys((threads_for(facts.rows.terms, facts.target), *_THREADS)):
+        for threads in dict.fromkeys((threads_for(facts.terms, facts.target), *_THREADS)):
             fits = threads <= facts.target.max_threads
             yield RowThreads(threads), None if fits else "threads of a block"
 

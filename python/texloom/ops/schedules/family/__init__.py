@@ -7,14 +7,17 @@ seconds, if measurements showed how to make one. The *default* is the point with
 estimate. A tuner measures other points: it chooses knobs in place of :func:`default_knobs`.
 """
 
+from .choice import Choice, Kernel
 from .family import Choose, Family, default_knobs
 from .space import MOST_POINTS, Space, Spaces
 from .task import KernelTask, Scheduled
 
 __all__ = [
     "MOST_POINTS",
+    "Choice",
     "Choose",
     "Family",
+    "Kernel",
     "KernelTask",
     "Scheduled",
     "Space",

@@ -1,0 +1,277 @@
+"""How much slower the default schedules are than the best ones that a search finds.
+
+    python benchmarks/regret/regret.py tasks MODEL.onnx... --target TARGET -o tasks.json
+    python benchmarks/regret/regret.py measure tasks.json -o results.json [--points 300]
+    python benchmarks/regret/regret.py report results.json... [--svg estimates.svg]
+
+`tasks` writes the operators of networks for an OpenCL target; it needs the package onnx. `measure`
+needs only Texloom and NumPy, so that the file can be carried to another machine. For each kernel
+that has a family of schedules, it measures the default, a random search and a directed search of as
+many points each, and checks all outputs. It writes its results after each kernel; if it is started
+again, it goes on. `report` prints how many times as long as the best point the default takes, by
+family, and draws estimates against times.
+
+The directed search begins at the default. It measures the neighbors of the best point so far, those
+first that differ in the fewest knobs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from picture import scatter
+from report import table
+from texloom._core import Program, _Task
+
+import texloom
+from texloom import nd
+from texloom.graph.scheduler import alternatives_of, collected_tasks
+from texloom.measure.loop import Arm, Sampling, measure
+from texloom.ops.schedules import Choice
+from texloom.ops.schedules.family import Kernel
+
+TOLERANCE = 1e-4
+"""The largest difference to the output of the default, relative to its largest element."""
+_SHORT = Sampling(rounds=3, sample_seconds=0.005)
+_FINAL = Sampling(rounds=15, sample_seconds=0.02, warm_up_seconds=0.1)
+
+
+class Task:
+    """An operator on a device, with random inputs.
+
+    Parameters
+    ----------
+    text : str
+        The text form of the task.
+    device : Device
+    """
+
+    def __init__(self, text: str, device: Any) -> None:
+        self._task, self._device = _Task.parse(text), device
+        random = np.random.default_rng(0)
+        self._inputs = [
+            _random(random, tuple(map(int, each.shape)), each.dtype)
+            for each in self._task.computation.inputs
+        ]
+        self._outputs = [
+            np.zeros(tuple(map(int, each.shape)), each.dtype)
+            for each in self._task.computation.outputs
+        ]
+
+    def kernels(self) -> list[Kernel]:
+        """Return the kernels that have a family and several points."""
+        choice = Choice()
+        alternatives_of(self._task, choice)
+        return [
+            (family, facts)
+            for (family, facts), task in choice.kernels.items()
+            if len(family.space(task)) > 1
+        ]
+
+    def facts_of(self, kernel: Kernel) -> tuple[list[Any], Any, Any]:
+        """Return the points of a kernel's space, its default, and a function that estimates."""
+        choice = Choice()
+        alternatives_of(self._task, choice)
+        family, task = kernel[0], choice.kernels[kernel]
+        return family.space(task), family.default(task), lambda knobs: family.estimate(task, knobs)
+
+    def programs(self, kernel: Kernel, knobs: Any) -> list[Program]:
+        """Return the program of each alternative if a kernel has these knobs."""
+        return [each.program for each in alternatives_of(self._task, Choice({kernel: knobs}))]
+
+    def arm(self, program: Program) -> tuple[Arm, list[NDArray[Any]]]:
+        """Build and run a program; return how to time it, and its outputs."""
+        function = texloom.build(program, target=self._task.target)
+        values = [*self._inputs, *self._outputs]
+        arguments = [
+            nd.array(value, self._device, layout=layout)
+            if layout
+            else nd.array(value, self._device)
+            for value, layout in zip(values, function.argument_layouts, strict=True)
+        ]
+        function(*arguments)
+        outputs = [each.numpy() for each in arguments[len(self._inputs) :]]
+        return Arm(lambda: function(*arguments), self._device.sync), outputs
+
+
+def _random(random: np.random.Generator, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
+    """Return numbers from -1 to 1; integers are 0, because they may be indices."""
+    if np.dtype(dtype).kind != "f":
+        return np.zeros(shape, dtype)
+    return random.uniform(-1, 1, shape).astype(dtype)
+
+
+class Search:
+    """The points of a kernel that were measured.
+
+    Parameters
+    ----------
+    task : Task
+    kernel : Kernel
+    """
+
+    def __init__(self, task: Task, kernel: Kernel) -> None:
+        self._task, self._kernel = task, kernel
+        self.space, self.default, self.estimate = task.facts_of(kernel)
+        other = next(each for each in self.space if each != self.default)
+        pairs = zip(
+            map(str, task.programs(kernel, self.default)),
+            map(str, task.programs(kernel, other)),
+            strict=True,
+        )
+        self._place = next(n for n, (one, two) in enumerate(pairs) if one != two)
+        _, self._expected = self._run(self.default)
+        self.seconds: dict[Any, float] = {}
+        self.errors: dict[Any, str] = {}
+
+    def _run(self, knobs: Any) -> tuple[Arm, list[NDArray[Any]]]:
+        return self._task.arm(self._task.programs(self._kernel, knobs)[self._place])
+
+    def _checked(self, knobs: Any) -> Arm:
+        """Return how to time a point; ValueError if its outputs are wrong."""
+        arm, outputs = self._run(knobs)
+        for one, other in zip(outputs, self._expected, strict=True):
+            bound = TOLERANCE * max(1e-30, float(np.abs(other.astype("float64")).max(initial=0)))
+            wide = one.astype("float64"), other.astype("float64")
+            if not np.allclose(*wide, rtol=0, atol=bound, equal_nan=True):
+                raise ValueError(f"an output differs by {np.abs(wide[0] - wide[1]).max():g}")
+        return arm
+
+    def try_points(self, points: Iterator[Any], count: int) -> None:
+        """Measure up to `count` of some points; those that are measured already count, too."""
+        for _, knobs in zip(range(count), points, strict=False):
+            if knobs in self.seconds or knobs in self.errors:
+                continue
+            try:
+                (measured,) = measure([self._checked(knobs)], _SHORT)
+            except (texloom.TVMError, ValueError) as error:
+                self.errors[knobs] = str(error).splitlines()[0]
+                print("  wrong:", knobs, self.errors[knobs], file=sys.stderr)
+                continue
+            self.seconds[knobs] = measured.median
+
+    def at_random(self) -> Iterator[Any]:
+        """Yield all points in a random order."""
+        for number in np.random.default_rng(1).permutation(len(self.space)):
+            yield self.space.points[number]
+
+    def directed(self) -> Iterator[Any]:
+        """Yield the default, then neighbors of the best point so far."""
+        yield self.default
+        seen = {self.default}
+        while len(seen) < len(self.space):
+            own = {knobs: self.seconds[knobs] for knobs in seen if knobs in self.seconds}
+            best = min(own, key=lambda knobs: own[knobs], default=self.default)
+            new = next(each for each in self.space.neighbors(best) if each not in seen)
+            seen.add(new)
+            yield new
+
+    def final(self) -> tuple[Any, float, float]:
+        """Return the best point, and the seconds of the default and of this point, in turns."""
+        best = min(self.seconds, key=lambda knobs: self.seconds[knobs])
+        default, other = measure([self._checked(self.default), self._checked(best)], _FINAL)
+        return best, default.median, other.median
+
+
+def _row(name: str, kernel: Kernel, search: Search) -> dict[str, Any]:
+    best, default, other = search.final()
+    return {
+        "task": name,
+        "family": kernel[0].name,
+        "facts": str(kernel[1]),
+        "points": len(search.space),
+        "measured": [
+            {"knobs": asdict(knobs), "seconds": seconds, "estimate": search.estimate(knobs)}
+            for knobs, seconds in search.seconds.items()
+        ],
+        "errors": [{"knobs": asdict(each), "error": e} for each, e in search.errors.items()],
+        "default": {
+            "knobs": asdict(search.default),
+            "seconds": default,
+            "estimate": search.estimate(search.default),
+        },
+        "best": {"knobs": asdict(best), "seconds": other, "estimate": search.estimate(best)},
+    }
+
+
+def write_tasks(options: argparse.Namespace) -> None:
+    """Write the tasks of networks to a file."""
+    with collected_tasks() as tasks:
+        for model in options.models:
+            texloom.compile(model, options.target, storage="buffer")
+    found = {name: str(task) for name, task in tasks.items()}
+    options.output.write_text(json.dumps(found, indent=1), encoding="utf-8")
+    print(f"{len(found)} tasks")
+
+
+def measure_tasks(options: argparse.Namespace) -> None:
+    """Measure the kernels of tasks, each once, and write the results after each."""
+    tasks = json.loads(options.file.read_text(encoding="utf-8"))
+    rows = json.loads(options.output.read_text()) if options.output.exists() else []
+    device = texloom.device("opencl", options.device)
+    done = {(row["family"], row["facts"]) for row in rows}
+    end = time.monotonic() + options.seconds
+    for name, text in tasks.items():
+        task = Task(text, device)
+        for kernel in task.kernels():
+            key = (kernel[0].name, str(kernel[1]))
+            is_wanted = options.family in (None, key[0])
+            if key in done or not is_wanted or time.monotonic() > end:
+                continue
+            done.add(key)
+            search = Search(task, kernel)
+            search.try_points(search.at_random(), options.points)
+            search.try_points(search.directed(), options.points)
+            rows.append(_row(name, kernel, search))
+            options.output.write_text(json.dumps(rows), encoding="utf-8")
+            print(table(rows[-1:])[-1], flush=True)
+
+
+def report(options: argparse.Namespace) -> None:
+    """Print the table, and draw the picture."""
+    rows = [row for file in options.files for row in json.loads(file.read_text())]
+    print("\n".join(table(rows)))
+    if options.svg is not None:
+        options.svg.write_text(scatter(rows), encoding="utf-8")
+
+
+def main() -> None:
+    """Run a command."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    commands = parser.add_subparsers(required=True)
+    tasks = commands.add_parser("tasks")
+    tasks.add_argument("models", nargs="+", metavar="MODEL.onnx")
+    tasks.add_argument("--target", required=True, help='such as "opencl -device=nvidia"')
+    tasks.add_argument("-o", dest="output", type=Path, required=True)
+    tasks.set_defaults(run=write_tasks)
+    measured = commands.add_parser("measure")
+    measured.add_argument("file", type=Path, metavar="tasks.json")
+    measured.add_argument("-o", dest="output", type=Path, required=True)
+    measured.add_argument("--points", type=int, default=300, help="of each search (300)")
+    measured.add_argument("--device", type=int, default=0, help="the number of the OpenCL device")
+    measured.add_argument("--family", help="only kernels of this family")
+    measured.add_argument(
+        "--seconds", type=float, default=1e9, help="begin no kernel after so many seconds"
+    )
+    measured.set_defaults(run=measure_tasks)
+    shown = commands.add_parser("report")
+    shown.add_argument("files", nargs="+", type=Path, metavar="results.json")
+    shown.add_argument("--svg", type=Path)
+    shown.set_defaults(run=report)
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()
