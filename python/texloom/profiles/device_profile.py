@@ -9,6 +9,8 @@ from hashlib import sha256
 from reprlib import repr as shown
 from typing import Any
 
+import numpy as np
+
 FORMAT = "texloom device profile"
 VERSION = 2
 MEASURED, STATED = "measured", "stated"
@@ -175,22 +177,23 @@ class DeviceProfile:
         """The warps that a processor holds at once."""
         return max(1, self.threads_per_processor // self.warp_threads)
 
-    def warps(self, threads: int) -> int:
-        """Return the warps of a block of so many threads."""
+    def warps(self, threads: Any) -> Any:
+        """Return the warps of a block of so many threads, a number or an array."""
         return -(-threads // self.warp_threads)
 
-    def held_blocks(self, threads: int, shared: int, registers: float = 0.0) -> int:
+    def held_blocks(self, threads: Any, shared: Any, registers: Any = 0.0) -> Any:
         """Return how many blocks a processor holds at once, at least 1.
 
         Each block has `threads` threads and `shared` bytes of shared memory; each thread has
-        `registers` registers.
+        `registers` registers. All are numbers or arrays; 0 stands for few of them.
         """
-        held = min(self.blocks_per_processor, self.warps_per_processor // self.warps(threads))
-        if shared:
-            held = min(held, self.shared_bytes_per_processor // shared)
-        if registers:
-            held = min(held, int(self.registers_per_processor / (registers * threads)))
-        return max(1, held)
+        bounds = [self.warps_per_processor // self.warps(threads)]
+        bounds.append(self.shared_bytes_per_processor // np.maximum(shared, 1))
+        bounds.append(self.registers_per_processor // np.maximum(registers * threads, 1))
+        held = self.blocks_per_processor
+        for bound in bounds:
+            held = np.minimum(held, bound)
+        return np.maximum(1, held).astype("int64")
 
     def text(self) -> str:
         """Return the text of a file, which :func:`parsed` reads."""

@@ -9,7 +9,7 @@ estimate. A tuner measures other points: it chooses knobs in place of :func:`def
 
 from .choice import Choice, Kernel
 from .family import Choose, Family, default_knobs
-from .space import MOST_POINTS, Space, Spaces
+from .space import MOST_POINTS, Space, Spaces, first_of_least
 from .task import KernelTask, Scheduled
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "Space",
     "Spaces",
     "default_knobs",
+    "first_of_least",
 ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from math import inf
 from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ....profiles import DeviceProfile
 
@@ -17,8 +20,8 @@ F = TypeVar("F", bound=Hashable)
 K = TypeVar("K", bound=Hashable)
 """Knobs."""
 
-MOST_POINTS = 4096
-"""The most points of a space, which bounds the time to choose the default."""
+MOST_POINTS = 8192
+"""The most points of a space, with those that break rules: so many steps choose the default."""
 _DIGITS = 15
 """Digits of estimates that count, so that equal ones are equal, whatever was rounded."""
 
@@ -39,15 +42,15 @@ class Space(Generic[K]):
     cut: Mapping[str, int]
 
     @classmethod
-    def of(cls, points: Iterable[tuple[K, str | None]]) -> Space[K]:
-        """Return the space of points that have the rule that they break, or None."""
+    def of(cls, points: Iterable[tuple[K | None, str | None]]) -> Space[K]:
+        """Return the space of the points of :meth:`Spaces.points`."""
         legal: dict[K, None] = {}
         cut: Counter[str] = Counter()
         for knobs, broken in points:
-            if broken is None:
-                legal[knobs] = None
-            else:
+            if broken is not None:
                 cut[broken] += 1
+            elif knobs is not None:
+                legal[knobs] = None
         return cls(tuple(legal), dict(cut))
 
     def __len__(self) -> int:
@@ -87,8 +90,10 @@ class Spaces(ABC, Generic[F, K]):
     is_estimated: ClassVar[bool] = False
 
     @abstractmethod
-    def points(self, facts: F) -> Iterable[tuple[K, str | None]]:
+    def points(self, facts: F) -> Iterable[tuple[K | None, str | None]]:
         """Return all points, and the rule that each breaks, or None; at most :data:`MOST_POINTS`.
+
+        The knobs of a point that breaks a rule may be None.
 
         Rules are those of legality and of the device's limits: they are known before anything is
         built.
@@ -97,6 +102,15 @@ class Spaces(ABC, Generic[F, K]):
     def seconds(self, facts: F, knobs: K, profile: DeviceProfile) -> float:
         """Return the seconds that the kernels are estimated to take, with their launches."""
         raise NotImplementedError(f"{self.name} has no estimates")
+
+    def least(self, facts: F, profile: DeviceProfile) -> K | None:
+        """Return the point with the least estimate, the first of equal ones; None without points.
+
+        A family of thousands of points estimates all of them at once.
+        """
+        legal = tuple(self._legal(facts))
+        place = first_of_least([self.seconds(facts, knobs, profile) for knobs in legal])
+        return None if place is None else legal[place]
 
     def best(self, facts: F, profile: DeviceProfile) -> K | None:
         """Return the legal point with the least estimate, the first of equal ones.
@@ -114,15 +128,17 @@ class Spaces(ABC, Generic[F, K]):
         return inf if knobs is None else self.seconds(facts, knobs, profile)
 
     def _legal(self, facts: F) -> Iterator[K]:
-        return (knobs for knobs, broken in self.points(facts) if broken is None)
+        return (k for k, broken in self.points(facts) if broken is None and k is not None)
 
 
 @lru_cache(maxsize=4096)
 def _least(spaces: Spaces[Any, Any], facts: Any, profile: DeviceProfile) -> Any:
-    def key(knobs: Any) -> float:
-        return round(spaces.seconds(facts, knobs, profile), _DIGITS)
-
-    return min(spaces._legal(facts), key=key, default=None)
+    return spaces.least(facts, profile)
 
 
-__all__ = ["MOST_POINTS", "F", "K", "Space", "Spaces"]
+def first_of_least(seconds: Sequence[float] | NDArray[np.float64]) -> int | None:
+    """Return the place of the first of the least estimates; None if there are no estimates."""
+    return int(np.argmin(np.round(seconds, _DIGITS))) if len(seconds) else None
+
+
+__all__ = ["MOST_POINTS", "F", "K", "Space", "Spaces", "first_of_least"]

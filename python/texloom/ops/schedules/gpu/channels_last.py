@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ...._core import IterVar, Schedule
 from ....profiles import DeviceProfile
 from ...contraction import is_depthwise
 from ..channels_last.layouts import weight_layout as outputs_last
-from ..family import Family, KernelTask, Scheduled
+from ..family import Family, KernelTask, Scheduled, first_of_least
 from .convolution import ConvolutionTile, schedule_convolution
 from .depthwise import schedule_depthwise
-from .tiles import BlockLimits, ConvolutionShape, candidates, estimate
+from .tile_times import seconds_of
+from .tiles import BlockLimits, ConvolutionShape, Tiles
 
 
 @dataclass(frozen=True)
@@ -38,13 +41,25 @@ class Convolutions(Family[Convolution, ConvolutionTile]):
             return None
         return Convolution(ConvolutionShape.of(task.sums, task.root), BlockLimits.of(task.target))
 
-    def points(self, facts: Convolution) -> Iterable[tuple[ConvolutionTile, str | None]]:
-        """Return the tiles of :func:`.tiles.candidates`."""
-        return candidates(facts.shape, facts.limits)
+    def points(self, facts: Convolution) -> Iterable[tuple[ConvolutionTile | None, str | None]]:
+        """Return the tiles of :class:`.tiles.Tiles`.
+
+        None is legal for 3 inputs and 8 outputs, for example: few output channels make blocks of
+        few threads, and the input channels cannot be divided among more threads.
+        """
+        tiles = Tiles.for_shape(facts.shape)
+        return tiles.points(tiles.broken(facts.shape, facts.limits))
 
     def seconds(self, facts: Convolution, knobs: ConvolutionTile, profile: DeviceProfile) -> float:
-        """Return the estimate of :func:`.tiles.estimate`."""
-        return estimate(knobs, facts.shape, profile)
+        """Return the estimate of :func:`.tile_times.seconds_of`."""
+        return float(seconds_of(Tiles.of(knobs), facts.shape, profile)[0])
+
+    def least(self, facts: Convolution, profile: DeviceProfile) -> ConvolutionTile | None:
+        """Return the point with the least estimate, of all tiles at once."""
+        tiles = Tiles.for_shape(facts.shape)
+        legal = tiles.at(np.nonzero(tiles.broken(facts.shape, facts.limits) < 0)[0])
+        place = first_of_least(seconds_of(legal, facts.shape, profile))
+        return None if place is None else legal[place]
 
     def apply(self, s: Schedule, task: KernelTask, knobs: ConvolutionTile) -> Scheduled:
         """Schedule a convolution, its padding, and later stages of the same kernel."""

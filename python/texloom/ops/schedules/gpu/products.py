@@ -201,7 +201,7 @@ def seconds(
     """Return the seconds that a product is estimated to take, with its launches."""
     down, across = tile.block
     blocks = batch * -(-rows // down) * -(-columns // across) * tile.pieces
-    at_once = profile.held_blocks(tile.threads, tile.shared_bytes, _REGISTERS)
+    at_once = int(profile.held_blocks(tile.threads, tile.shared_bytes, _REGISTERS))
     full, rest = divmod(-(-blocks // profile.processors), at_once)
     rate = profile.fma_rate / profile.processors
     work = down * across * tile.steps / rate / _USED[tile.rows, tile.warps, tile.slices]

@@ -7,9 +7,12 @@ convolution needs no launch of its own, and its result no global memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, prod
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
@@ -17,18 +20,12 @@ from ....profiles import DeviceProfile, profile_of
 from ...contraction import Contraction, is_depthwise
 from ..channels_last.axes import vectorize
 from ..channels_last.layouts import channels_last
-from ..family import Family, KernelTask, Scheduled
+from ..family import Family, KernelTask, Scheduled, first_of_least
 from .channels_last import CONVOLUTIONS, DEPTHWISE, Convolution
 from .convolution import ConvolutionTile, accumulate, bind_tiles
 from .depthwise import keep_in_thread
-from .tiles import (
-    BlockLimits,
-    ConvolutionShape,
-    candidates,
-    estimate,
-    estimate_of_shared,
-    lanes_of,
-)
+from .tile_times import seconds_of, seconds_of_shared
+from .tiles import RULES, SHARED, BlockLimits, ConvolutionShape, Tiles, lanes_of
 
 
 def separable_sums(stages: Sequence[Tensor]) -> tuple[Tensor, Tensor] | None:
@@ -103,18 +100,21 @@ class SeparableConvolutions(Family[Separable, ConvolutionTile]):
         found = separable_sums(task.stages)
         return None if found is None else Separable.of(*found, task.root, task.target)
 
-    def points(self, facts: Separable) -> Iterator[tuple[ConvolutionTile, str | None]]:
-        """Yield the tiles of the second convolution whose pixels fit into shared memory."""
-        for tile, broken in candidates(facts.second, facts.limits):
-            fits = broken is not None or _shared_floats(tile, facts.second) <= facts.limits.floats
-            yield tile, broken if fits else "shared memory"
+    def points(self, facts: Separable) -> Iterable[tuple[ConvolutionTile | None, str | None]]:
+        """Return the tiles of the second convolution whose pixels fit into shared memory."""
+        tiles = Tiles.for_shape(facts.second)
+        return tiles.points(_broken(tiles, facts))
 
     def seconds(self, facts: Separable, knobs: ConvolutionTile, profile: DeviceProfile) -> float:
         """Return the seconds of both convolutions, the first by threads that share its pixels."""
-        vectors = _block_pixels(knobs) * facts.second.inputs // lanes_of(facts.second.inputs)
-        shared = 4 * _shared_floats(knobs, facts.second)
-        own = estimate(knobs, facts.second, profile, shared)
-        return own + estimate_of_shared(knobs, facts.second, vectors, facts.taps, shared, profile)
+        return float(_seconds_of(Tiles.of(knobs), facts, profile)[0])
+
+    def least(self, facts: Separable, profile: DeviceProfile) -> ConvolutionTile | None:
+        """Return the point with the least estimate, of all tiles at once."""
+        tiles = Tiles.for_shape(facts.second)
+        legal = tiles.at(np.nonzero(_broken(tiles, facts) < 0)[0])
+        place = first_of_least(_seconds_of(legal, facts, profile))
+        return None if place is None else legal[place]
 
     def apply(self, s: Schedule, task: KernelTask, knobs: ConvolutionTile) -> Scheduled:
         """Schedule both convolutions, and the stages computed from the second."""
@@ -147,13 +147,28 @@ def is_faster_joined(
     return one < apart < inf
 
 
-def _block_pixels(tile: ConvolutionTile) -> int:
-    return tile.pixels[0] * tile.threads[0] * tile.pixels[1] * tile.threads[1]
+def _shared_floats(tiles: Tiles, shape: ConvolutionShape) -> NDArray[np.int64]:
+    """Return the floats of pixels in shared memory, and of sums of several slices."""
+    rows, columns, _ = tiles.block_extents
+    sums = np.where(tiles.slices > 1, tiles.sums * tiles.block, 0)
+    made: NDArray[np.int64] = rows * columns * shape.inputs + sums
+    return made
 
 
-def _shared_floats(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
-    sums = prod(tile.pixels) * tile.channels * tile.block if tile.slices > 1 else 0
-    return _block_pixels(tile) * shape.inputs + sums
+def _broken(tiles: Tiles, facts: Separable) -> NDArray[np.int64]:
+    """Return the numbers of the rules that tiles break, or -1."""
+    broken = tiles.broken(facts.second, facts.limits)
+    is_large = _shared_floats(tiles, facts.second) > facts.limits.floats
+    return np.where((broken < 0) & is_large, RULES.index(SHARED), broken)
+
+
+def _seconds_of(tiles: Tiles, facts: Separable, profile: DeviceProfile) -> NDArray[np.float64]:
+    shape = facts.second
+    rows, columns, _ = tiles.block_extents
+    vectors = rows * columns * shape.inputs // lanes_of(shape.inputs)
+    shared = 4 * _shared_floats(tiles, shape)
+    own = seconds_of(tiles, shape, profile, shared)
+    return own + seconds_of_shared(tiles, shape, vectors, facts.taps, shared, profile)
 
 
 def schedule_separable(

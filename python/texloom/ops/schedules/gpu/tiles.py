@@ -1,39 +1,36 @@
-"""Tiles of convolutions for a shape, and their estimated times.
+"""Tiles of convolutions for a shape, and the rules that leave some of them out.
 
-The estimate is the maximum of three limits: multiplications and loads of a processor, the latency
-of each step of a thread, and the bytes that blocks read from the common cache. What a device can do
-is in its profile; how well the kernels use it is here, fitted to 1,229 kernels of the layers of
-ResNet-50 and MobileNetV2, measured on an NVIDIA H200: half of the estimates are within 13 % of the
-measured times.
+There are thousands of tiles for a shape, so all of them together are columns of a table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property
 from itertools import product
 from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...._core import TargetValue, Tensor
-from ....profiles import DeviceProfile
 from ...contraction import Contraction, is_depthwise
 from .convolution import ConvolutionTile
 
 MOST_SUMS = 64
 """The most sums of a thread."""
-# Relative to what the profile says: latencies of memory in a step without multiplications, in
-# adding up slices, and for each slice; a multiplication, and its latency where several overlap;
-# loads of pixels with one address for all threads of a warp, of weights, and in a depthwise
-# convolution. Under such work the processors run at less than the clock of single rates.
-_STEP, _ADDED, _SLICE = 1.1125, 0.594, 0.003465
-_MULTIPLICATION, _WAIT = 1.8, 0.4
-_PIXEL, _WEIGHT, _DEPTHWISE = 0.575, 1.65, 1.5
-_SLOWDOWN = 1.98 / 1.75
-_PIXEL_SHARE = 2.7  # how often a block reads each pixel, since windows overlap
-_FAR = 0.5  # the part of what blocks read that is not in the near cache, but in the common one
-_KEPT_ROWS = 1.3  # the slowdown of kernels that keep the pixels of all rows of a filter
-_CUT = 2.4  # the slowdown of multiplications in tiles that reach beyond the output
+_SLICES = (1, 2, 4, 8, 16, 32)
+_LARGER, _UNEVEN, _THREADS, SHARED, _VECTORS, _FEW = RULES = (
+    "larger than the output",
+    "uneven slices",
+    "threads of a block",
+    "shared memory",
+    "vectors that slices do not divide",
+    "few threads",
+)
+"""The rules of a shape and the limits of a block."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +114,13 @@ class ConvolutionShape:
         """Elements of the filter."""
         return prod(self.window)
 
-    def reach(self, rows: int, columns: int) -> tuple[int, int]:
-        """Return the rows and columns of the input that `rows` and `columns` of the output read."""
+    def reach(self, rows: Any, columns: Any) -> tuple[Any, Any]:
+        """Return the rows and columns of the input that those of the output read.
+
+        Both may be numbers or arrays.
+        """
         down, across = [1, 1, *self.window][-2:]
         return (rows - 1) * self.stride + down, (columns - 1) * self.stride + across
-
-
-_LIMITS = BlockLimits()
 
 
 def lanes_of(channels: int) -> int:
@@ -131,57 +128,152 @@ def lanes_of(channels: int) -> int:
     return next(n for n in (4, 2, 1) if channels % n == 0)
 
 
-def broken_by(
-    tile: ConvolutionTile, shape: ConvolutionShape, limits: BlockLimits = _LIMITS
-) -> str | None:
-    """Return the rule of a shape, or the limit of a block, that a tile breaks; else None."""
-    rows, columns, channels = tile.threads
-    if tile.pixels[0] * rows > shape.rows or tile.pixels[1] * columns > shape.columns:
-        return "larger than the output"
-    if tile.channels * channels > shape.outputs:
-        return "larger than the output"
-    if not shape.is_depthwise and shape.inputs % (tile.inputs * tile.slices):
-        return "uneven slices"
-    if tile.block > limits.threads:
-        return "threads of a block"
-    if tile.slices == 1:
-        return None
-    if prod(tile.pixels) * tile.channels * tile.block > limits.floats:
-        return "shared memory"
-    is_even = tile.shared_lanes is not None or not _is_cut(tile, shape)
-    return None if is_even else "vectors that slices do not divide"
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """Some tiles as columns, in the order in which equal estimates are preferred.
 
-
-def _is_cut(tile: ConvolutionTile, shape: ConvolutionShape) -> bool:
-    """Whether blocks reach beyond the output."""
-    own = (*tile.pixels, tile.channels)
-    extents = (shape.rows, shape.columns, shape.outputs)
-    return any(
-        extent % (count * each)
-        for extent, count, each in zip(extents, tile.threads, own, strict=True)
-    )
-
-
-def candidates(
-    shape: ConvolutionShape, limits: BlockLimits = _LIMITS
-) -> Iterator[tuple[ConvolutionTile, str | None]]:
-    """Yield tiles for a shape, and for each the rule that it breaks, or None.
-
-    All break one for 3 inputs and 8 outputs, for example: few output channels make blocks of few
-    threads, and the input channels cannot be divided among more threads.
+    Attributes
+    ----------
+    rows, columns, channels, wide, across, slices : array of int64
+        Of each tile: its pixels, its channels, the threads of a block along columns and along
+        channels, and its slices. A block has one thread along rows, if tiles are those of
+        :meth:`for_shape`.
+    keeps_rows : array of bool
+    inputs : int
+        Input channels that a thread reads together.
+    down : int, optional
+        Threads of a block along rows.
     """
-    lanes = lanes_of(shape.outputs)
-    down = [n for n in (1, 2, 4, 7) if n <= shape.rows]
-    across = [n for n in (1, 2, 4, 7, 8, 14) if n <= shape.columns]
-    for rows, columns, channels in product(down, across, (lanes, 2 * lanes)):
-        sums = rows * columns * channels
-        if (shape.per_group or shape.outputs) % channels:
-            continue  # a thread reads the inputs of one group
-        if sums > MOST_SUMS or rows > max(1, columns):
-            continue
-        for count in _thread_counts(shape.outputs // channels):
-            for wide in (1, 2, 4, 8):
-                yield from _slices(shape, (rows, columns), channels, (1, wide, count), limits)
+
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    channels: NDArray[np.int64]
+    wide: NDArray[np.int64]
+    across: NDArray[np.int64]
+    slices: NDArray[np.int64]
+    keeps_rows: NDArray[np.bool_]
+    inputs: int
+    down: int = 1
+
+    @classmethod
+    def of(cls, tile: ConvolutionTile) -> Tiles:
+        """Return a single tile."""
+        down, *threads = tile.threads
+        numbers = (*tile.pixels, tile.channels, *threads, tile.slices)
+        given = (np.array([each], "int64") for each in numbers)
+        return cls(*given, np.array([tile.keep_rows]), tile.inputs, down)
+
+    @classmethod
+    def for_shape(cls, shape: ConvolutionShape) -> Tiles:
+        """Return all tiles for a shape, legal or not."""
+        lanes = lanes_of(shape.outputs)
+        keeps = (False, True) if len(shape.window) > 1 and shape.taps > 1 else (False,)
+        if shape.is_depthwise:
+            keeps = (False,)
+        slices = (1,) if shape.is_depthwise else _SLICES
+        # A thread reads the inputs of one group.
+        wide = [n for n in (lanes, 2 * lanes) if (shape.per_group or shape.outputs) % n == 0]
+        blocks = {
+            n: np.array(
+                list(product(_thread_counts(shape.outputs // n), (1, 2, 4, 8), slices, keeps)),
+                "int64",
+            )
+            for n in wide
+        }
+        down = [n for n in (1, 2, 4, 7) if n <= shape.rows]
+        across = [n for n in (1, 2, 4, 7, 8, 14) if n <= shape.columns]
+        own = [
+            each
+            for each in product(down, across, wide)
+            if prod(each) <= MOST_SUMS and each[0] <= max(1, each[1])
+        ]
+        count = [len(blocks[channels]) for *_, channels in own]
+        pixels = np.repeat(np.array(own, "int64").reshape(-1, 3), count, axis=0).T
+        made = [blocks[channels] for *_, channels in own]
+        rest = np.concatenate(made).T if made else np.empty((4, 0), "int64")
+        return cls(*pixels, rest[1], rest[0], rest[2], rest[3].astype(bool), lanes_of(shape.inputs))
+
+    def __len__(self) -> int:
+        """Return the number of tiles."""
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> ConvolutionTile:
+        """Return a tile by its number."""
+        columns = (self.rows, self.columns, self.channels, self.wide, self.across, self.slices)
+        rows, pixels, channels, wide, across, slices = (int(each[number]) for each in columns)
+        threads = (self.down, wide, across)
+        keeps = bool(self.keeps_rows[number])
+        return ConvolutionTile((rows, pixels), channels, threads, slices, self.inputs, keeps)
+
+    def at(self, places: NDArray[Any]) -> Tiles:
+        """Return some of the tiles, by their numbers."""
+        columns = (self.rows, self.columns, self.channels, self.wide, self.across, self.slices)
+        some = (each[places] for each in columns)
+        return Tiles(*some, self.keeps_rows[places], self.inputs, self.down)
+
+    @cached_property
+    def lanes(self) -> NDArray[np.int64]:
+        """Lanes of the vectors of output channels."""
+        return np.where(self.channels % 4 == 0, 4, np.where(self.channels % 2 == 0, 2, 1))
+
+    @cached_property
+    def sums(self) -> NDArray[np.int64]:
+        """Sums of a thread."""
+        return self.rows * self.columns * self.channels
+
+    @cached_property
+    def block(self) -> NDArray[np.int64]:
+        """Threads of a block."""
+        return self.down * self.wide * self.across * self.slices
+
+    @cached_property
+    def block_extents(self) -> tuple[NDArray[np.int64], ...]:
+        """Rows, columns and channels of a block."""
+        return self.rows * self.down, self.columns * self.wide, self.channels * self.across
+
+    def blocks(self, shape: ConvolutionShape) -> NDArray[np.int64]:
+        """Return the number of blocks."""
+        rows, columns, channels = self.block_extents
+        counts = -(-shape.rows // rows) * -(-shape.columns // columns)
+        made: NDArray[np.int64] = shape.images * counts * -(-shape.outputs // channels)
+        return made
+
+    def are_cut(self, shape: ConvolutionShape) -> NDArray[np.bool_]:
+        """Return whether blocks reach beyond the output."""
+        rows, columns, channels = self.block_extents
+        return (shape.rows % rows + shape.columns % columns + shape.outputs % channels) > 0
+
+    def broken(self, shape: ConvolutionShape, limits: BlockLimits) -> NDArray[np.int64]:
+        """Return for each tile the number of the first of :data:`RULES` that it breaks, or -1."""
+        rows, columns, channels = self.block_extents
+        larger = (rows > shape.rows) | (columns > shape.columns) | (channels > shape.outputs)
+        step = self.inputs * self.slices
+        uneven = np.zeros(len(self), bool) if shape.is_depthwise else shape.inputs % step != 0
+        is_sliced = self.slices > 1
+        uses_much = is_sliced & (self.sums * self.block > limits.floats)
+        is_even = ~self.are_cut(shape)
+        for lanes in (4, 2, 1):  # vectors that divide evenly among the threads of all slices
+            is_even |= (lanes <= self.lanes) & (self.sums // lanes % self.slices == 0)
+        many = shape.outputs * shape.columns * shape.rows > 4096
+        may_have_more = self.slices * 2 <= shape.inputs // self.inputs
+        few = (self.block < 64) & many & may_have_more
+        rules = {
+            _LARGER: larger,
+            _UNEVEN: uneven,
+            _THREADS: self.block > limits.threads,
+            SHARED: uses_much,
+            _VECTORS: is_sliced & ~is_even,
+            _FEW: few,
+        }
+        numbers = [RULES.index(each) for each in rules]
+        return np.select(list(rules.values()), numbers, -1)
+
+    def points(
+        self, broken: NDArray[np.int64]
+    ) -> Iterator[tuple[ConvolutionTile | None, str | None]]:
+        """Yield the tiles that break no rule, and the rules that others break."""
+        for number, rule in enumerate(broken.tolist()):
+            yield (self[number], None) if rule < 0 else (None, RULES[rule])
 
 
 def _thread_counts(groups: int) -> list[int]:
@@ -190,155 +282,4 @@ def _thread_counts(groups: int) -> list[int]:
     return counts or [min(groups, 16)]
 
 
-def _slices(
-    shape: ConvolutionShape,
-    pixels: tuple[int, int],
-    channels: int,
-    threads: tuple[int, int, int],
-    limits: BlockLimits,
-) -> Iterator[tuple[ConvolutionTile, str | None]]:
-    read = lanes_of(shape.inputs)
-    keeps = (False, True) if len(shape.window) > 1 and shape.taps > 1 else (False,)
-    if shape.is_depthwise:
-        keeps = (False,)
-    for slices in (1,) if shape.is_depthwise else (1, 2, 4, 8, 16, 32):
-        for keep_rows in keeps:
-            tile = ConvolutionTile(pixels, channels, threads, slices, read, keep_rows)
-            is_small = tile.block < 64 and shape.outputs * shape.columns * shape.rows > 4096
-            broken = broken_by(tile, shape, limits)
-            if broken is None and is_small and slices * 2 <= shape.inputs // read:
-                broken = "few threads"
-            yield tile, broken
-
-
-def _blocks(tile: ConvolutionTile, shape: ConvolutionShape) -> int:
-    own = (*tile.pixels, tile.channels)
-    extents = (shape.rows, shape.columns, shape.outputs)
-    return shape.images * prod(
-        -(-extent // (count * each))
-        for extent, count, each in zip(extents, tile.threads, own, strict=True)
-    )
-
-
-def _rounds(
-    profile: DeviceProfile, blocks: int, threads: int, shared: int, registers: float = 0.0
-) -> int:
-    """Return in how many rounds the processors run all blocks, as many at a time as they hold."""
-    held = profile.held_blocks(threads, shared, registers)
-    return -(-blocks // (profile.processors * held))
-
-
-@dataclass(frozen=True)
-class _Times:
-    """Times of a profile, in those of a load: of a vector of four floats by each thread of a warp.
-
-    Attributes
-    ----------
-    load : float
-        Seconds in which a processor loads them from the near cache.
-    product : float
-        A fused product of a warp.
-    product_latency, latency : float
-        From the begin of a fused product, and of a load from memory, to its use.
-    """
-
-    load: float
-    product: float
-    product_latency: float
-    latency: float
-
-    @classmethod
-    @lru_cache(maxsize=64)
-    def of(cls, profile: DeviceProfile) -> _Times:
-        """Return the times of a profile."""
-        load = 16 * profile.warp_threads * profile.processors / profile.near_rate
-        product = profile.warp_threads * profile.processors / profile.fma_rate
-        parts = (product, profile.fma_seconds, profile.latency_seconds)
-        # So that tiles with equal times are equal, whatever was rounded.
-        return cls(load, *(round(each / load, 6) for each in parts))
-
-
-def estimate_of_shared(
-    tile: ConvolutionTile,
-    shape: ConvolutionShape,
-    vectors: int,
-    taps: int,
-    shared: int,
-    profile: DeviceProfile,
-) -> float:
-    """Return the seconds in which blocks compute depthwise sums that their threads share.
-
-    Each block computes `vectors` vectors of sums of `taps` products, and has `shared` bytes of
-    shared memory.
-    """
-    blocks, warps = _blocks(tile, shape), profile.warps(tile.block)
-    turns = -(-vectors // tile.block)
-    times = _Times.of(profile)
-    work = -(-blocks // profile.processors) * warps * turns * 2 * taps * _DEPTHWISE
-    waiting = _rounds(profile, blocks, tile.block, shared) * turns * _STEP * times.latency
-    seconds = max(work, waiting) * times.load * _SLOWDOWN
-    return seconds + _ADDED * profile.latency_seconds
-
-
-def estimate(
-    tile: ConvolutionTile, shape: ConvolutionShape, profile: DeviceProfile, shared: int = 1
-) -> float:
-    """Return the seconds that the kernel is estimated to take.
-
-    A block has at least `shared` bytes of shared memory.
-    """
-    rows, columns = tile.pixels
-    own = (rows * tile.threads[0], columns * tile.threads[1])
-    channels = tile.channels * tile.threads[2]
-    blocks = _blocks(tile, shape)
-    is_cut = _is_cut(tile, shape)
-    down, across = shape.reach(rows, columns)
-    height = [1, 1, *shape.window][-2]
-    if shape.is_depthwise:
-        steps, pixel_loads = 1, down * across * tile.channels / tile.lanes
-        multiplications = shape.taps * rows * columns * tile.channels
-        weight_loads = shape.taps * tile.channels / tile.lanes
-        read = 1
-    else:
-        steps, read = shape.inputs // (tile.inputs * tile.slices), tile.inputs
-        pixel_loads = down * across if tile.keep_rows else height * rows * across
-        multiplications = shape.taps * read * rows * columns * tile.channels
-        weight_loads = shape.taps * read * tile.channels / tile.lanes
-        if not tile.keep_rows:
-            steps *= height
-            pixel_loads, multiplications = pixel_loads / height, multiplications / height
-            weight_loads /= height
-    warp = profile.warp_threads
-    apart = warp / min(warp, tile.threads[2])  # the number of different pixels that a warp reads
-    loads = _PIXEL * pixel_loads * max(1.0, apart * read / warp) + _WEIGHT * weight_loads
-    if shape.is_depthwise:
-        loads = _DEPTHWISE * (pixel_loads + weight_loads)
-    most = float(profile.registers_per_thread)
-    registers = min(most, 1.1 * (rows * columns * tile.channels + read * pixel_loads + 40))
-    if tile.slices > 1:
-        shared = max(shared, 4 * rows * columns * tile.channels * tile.block)
-    times = _Times.of(profile)
-    work: float = -(-blocks // profile.processors) * profile.warps(tile.block) * steps
-    work *= max(multiplications * _MULTIPLICATION * times.product * (_CUT if is_cut else 1), loads)
-    work *= _KEPT_ROWS if tile.keep_rows else 1.0
-    waiting = _rounds(profile, blocks, tile.block, shared, registers) * steps
-    waiting *= _STEP * times.latency + _WAIT * times.product_latency * multiplications
-    computed = max(work, waiting) * times.load * _SLOWDOWN
-    high, wide = shape.reach(*own)
-    pixel_bytes = 4 * high * wide * (channels if shape.is_depthwise else shape.inputs)
-    weight_bytes = 4 * shape.taps * shape.inputs * channels
-    moved = _FAR * blocks * (_PIXEL_SHARE * pixel_bytes + weight_bytes)
-    moved /= profile.cache_rate
-    slices = _ADDED + _SLICE * tile.slices if tile.slices > 1 else 0.0
-    return profile.launch_seconds + max(computed, moved) + slices * profile.latency_seconds
-
-
-__all__ = [
-    "BlockLimits",
-    "ConvolutionShape",
-    "broken_by",
-    "candidates",
-    "estimate",
-    "estimate_of_shared",
-    "lanes_of",
-]
+__all__ = ["RULES", "SHARED", "BlockLimits", "ConvolutionShape", "Tiles", "lanes_of"]
