@@ -14,7 +14,8 @@ from texloom.ops.contraction import Contraction
 from texloom.ops.convolution import convolution
 from texloom.ops.normalization import softmax
 from texloom.ops.products import matmul
-from texloom.ops.schedules import FAMILIES, Choice, Family, KernelTask, Space, schedule_default
+from texloom.ops.schedules import Choice, Family, KernelTask, Space, schedule_default
+from texloom.ops.schedules.families import FAMILIES
 from texloom.ops.schedules.family import MOST_POINTS, Spaces
 from texloom.profiles import stated
 from texloom.target import resolve

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from .default import schedule_default
-from .families import FAMILIES, KernelKind, family_for
 from .family import Choice, Family, KernelTask, Scheduled, Space
 
 __all__ = [
-    "FAMILIES",
     "Choice",
     "Family",
-    "KernelKind",
     "KernelTask",
     "Scheduled",
     "Space",
-    "family_for",
     "schedule_default",
 ]

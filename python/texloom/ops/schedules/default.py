@@ -166,7 +166,7 @@ def schedule_default(
     inputs: Sequence[Tensor],
     scopes: Sequence[str],
     target: TargetValue,
-    choose: Choose = default_knobs,
+    choose: Choose | None = None,
 ) -> Schedule:
     """Return a schedule for any computation, which is correct for all shapes.
 
@@ -191,7 +191,7 @@ def schedule_default(
     scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # thread axes, by the written stage
     whole = KernelTask(stages, outputs, outputs[0], target, scopes=scope_of)
-    kernels = _Kernels(s, whole, choose)
+    kernels = _Kernels(s, whole, choose or default_knobs)
 
     def add(made: Scheduled) -> None:
         threads[made.root.op] = made.thread
