@@ -29,7 +29,10 @@ class Sums:
     written : int
         Columns that the kernel writes: the sums may have more.
     rows : int
-        Rows that read the same elements of the column factor.
+        The most rows of a tile.
+    group : int
+        Rows of a group, which read the same elements of the column factor: tiles divide them. 0 if
+        all rows do, or if there are no rows.
     registers : Registers or None
         Of a processor; None on GPUs.
     """
@@ -37,6 +40,7 @@ class Sums:
     tile: Tile
     written: int
     rows: int
+    group: int
     registers: Registers | None
 
 
@@ -57,12 +61,13 @@ class RegisterTiles(Family[Sums, Tile]):
         assert roles is not None
         written = _written_columns(task)
         rows = 1 if roles.rows is None else likely(sums.shape[roles.rows])
-        own = min(rows, roles.rows_per_group)
+        group = roles.rows_per_group if roles.rows_per_group < rows else 0
         if target.is_cpu:
             registers = Registers.of(target)
-            return Sums(_processor_tile(sums, written, registers), written, own, registers)
-        tile = gpu_tile(sums, written, task.profile, target.max_threads)
-        return Sums(tile, written, own, None)
+            tile = _processor_tile(sums, written, registers)
+        else:
+            registers, tile = None, gpu_tile(sums, written, task.profile, target.max_threads)
+        return Sums(tile, written, min(rows, ROWS), group, registers)
 
     def points(self, facts: Sums) -> Iterator[tuple[Tile, str | None]]:
         """Yield the preferred tile first, then others with its lanes and threads."""
@@ -72,7 +77,7 @@ class RegisterTiles(Family[Sums, Tile]):
             return
         most = facts.written // tile.lanes
         for vectors in (n for n in _VECTORS if n <= most):
-            for rows in (n for n in range(1, ROWS + 1) if facts.rows % n == 0):
+            for rows in (n for n in range(1, facts.rows + 1) if facts.group % n == 0):
                 holds = rows * vectors * tile.lanes <= _MOST_SUMS
                 if facts.registers is not None and tile.lanes > 1:
                     holds = facts.registers.hold(rows, vectors)

@@ -31,9 +31,9 @@ from .reduction import (
 )
 from .texels import is_texture
 
-_THREADS = (32, 64, 128, 256)
 MOST_KEPT = 4096
 """The most elements of a row that a thread stores: more would not stay in the nearest cache."""
+_THREADS = (32, 64, 128, 256)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class FoundRows:
         Of the output.
     target : TargetValue
     rows : Rows
-        The stages, of which no choice depends.
+        The stages; the choice of knobs does not depend on them.
     """
 
     terms: int
