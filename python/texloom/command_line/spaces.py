@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import refuse
 from ..inspect.describe import aligned, counted
 from .model_arguments import add_compile_arguments, compile_model
 from .reports import Progress, reported
@@ -77,6 +78,12 @@ def _spaces(options: argparse.Namespace) -> int:
 
     with collected_tasks() as tasks:
         compile_model(options.model, options, Progress("spaces"))
+    if not tasks:
+        refuse(
+            "BadOption",
+            f"{options.model} has no operators to schedule before its inputs have shapes",
+            "give the shape of each open input: --shape NAME=AxBxC",
+        )
     kernels = kernels_of(tasks)
     rows = [_described(kernel, *found) for kernel, found in kernels.items()]
     rows.sort(key=lambda row: row["family"])

@@ -59,7 +59,7 @@ def schedule_tiles(s: Schedule, sums: Tensor, root: Tensor, tile: Tile, written:
     sums : Tensor
         A reduction with a :class:`texloom.ops.contraction.Contraction`.
     root : Tensor
-        The stage that the kernel writes, as for :func:`.contraction.schedule_contraction`.
+        The stage that the kernel writes, as for :class:`.contraction.RegisterTiles`.
     tile : Tile
     written : int
         Columns of `root`; `sums` may have more columns, which are computed but not written.
