@@ -23,7 +23,7 @@ from ..ops.normalization import (
     softmax,
 )
 from ..ops.precision import sum_dtype
-from ..ops.schedules.gpu import separable
+from ..ops.schedules.gpu import ProductChain, separable
 from ..ops.schedules.gpu.attention import block_tile
 from ..ops.schedules.processor.attention import attention_tile
 from ..ops.schedules.processor.registers import Registers
@@ -49,8 +49,9 @@ class KernelLibrary:
     ) -> bool:
         """Whether one kernel for two computations is possible, and estimated to be faster.
 
-        `first` is a depthwise convolution, or scales the channels of an image; `second` is a
-        convolution that reads the result of `first` as its input `number`.
+        `first` is a depthwise convolution, or scales the channels of an image, and `second` is a
+        convolution; or both are products of few rows. `second` reads the result of `first` as its
+        input `number`.
         """
         reader = _Convolution.of(second)
         if reader is None or reader.data != number:
@@ -61,6 +62,8 @@ class KernelLibrary:
         if producer is None:
             return False
         pair = [(each.sums, each.output) for each in (producer, reader)]
+        if ProductChain.of_products(pair[0], pair[1], self.target) is not None:
+            return True
         return separable.is_faster_joined(pair[0], pair[1], self.target)
 
     @property

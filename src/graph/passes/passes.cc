@@ -11,8 +11,8 @@
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_attention.h"
 #include "graph/passes/join_in_place.h"
+#include "graph/passes/join_kernels.h"
 #include "graph/passes/join_products.h"
-#include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/moves/compose_moves.h"
 #include "graph/passes/moves/sink_moves.h"
@@ -47,8 +47,8 @@ constexpr std::array kPasses = {
     GraphPass{"join_in_place", join_in_place,
               "write the parts of concatenations in the memory of the whole"},
     GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},
-    GraphPass{"join_separable", join_separable,
-              "join depthwise convolutions and scales with the 1x1 convolutions that read them",
+    GraphPass{"join_kernels", join_kernels,
+              "join convolutions, scales and products with a contraction that is their only reader",
               /*is_default=*/true, /*suits_textures=*/false},
 };
 

@@ -148,6 +148,42 @@ def _schedule_pixels(
     return root, gpu.schedule_pixels(s, tensor, root, knobs)
 
 
+def _schedule_whole(
+    s: Schedule,
+    stages: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    places: Mapping[te.Operation, str],
+    storages: _Storages,
+    target: TargetValue,
+) -> tuple[dict[te.Operation, IterVar], set[te.Operation]]:
+    """Schedule what has kernels of its own: products in a chain, normalizations, rows and others.
+
+    Returns the axes of threads by the written stage, and the stages that are scheduled. All other
+    stages that those read must be inlined, or computed by the threads of the output.
+    """
+    root, last = outputs[0], storages.has_channels_last
+    transform = processor.schedule_transform(s, stages, root, target)
+    if transform is not None:
+        return {root.op: transform[0]}, transform[1]
+    if len(outputs) > 1 or storages.is_texture(root):
+        return {}, set()
+    may_join = last and storages.device is gpu
+    joined = gpu.schedule_joined(s, stages, root, target) if may_join else None
+    if joined is not None:
+        sums = [each for each in stages if Contraction.of(each) is not None]
+        own = [root, *sums, *(each.op.input_tensors[0] for each in sums)]
+        return {root.op: joined}, {each.op for each in own}
+    chain = gpu.ProductChain.of(stages, root, places, target)
+    if chain is not None:
+        own = [chain.first, chain.hidden, chain.second, root]
+        return {root.op: chain.schedule(s, root)}, {each.op for each in own}
+    rows = None if last else Rows.of(stages, outputs, target)
+    if rows is not None:
+        own = [root, *rows.reductions, *rows.kept]
+        return {root.op: rows.schedule(s, target)}, {each.op for each in own}
+    return {}, set()
+
+
 def schedule_default(
     outputs: Sequence[Tensor],
     inputs: Sequence[Tensor],
@@ -171,23 +207,10 @@ def schedule_default(
     texels = {each.op for each in outputs if storages.is_texture(each)}
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)
+    places = Places(stages, outputs).place
     scheduled = set(schedule_scans(s, stages, target))
-    threads: dict[te.Operation, IterVar] = {}  # thread axes, by the written stage
-    may_join = last and not texels and storages.device is gpu
-    joined = gpu.schedule_joined(s, stages, outputs[0], target) if may_join else None
-    if joined is not None:
-        threads[outputs[0].op] = joined
-        for sums in (each for each in stages if Contraction.of(each) is not None):
-            scheduled |= {sums.op, sums.op.input_tensors[0].op, outputs[0].op}
-    transform = processor.schedule_transform(s, stages, outputs[0], target)
-    if transform is not None:
-        threads[outputs[0].op], own = transform
-        scheduled |= own
-    may_have_rows = not last and not texels and transform is None
-    rows = Rows.of(stages, outputs, target) if may_have_rows else None
-    if rows is not None:
-        threads[rows.output.op] = rows.schedule(s, target)
-        scheduled |= {rows.output.op, *(each.op for each in (*rows.reductions, *rows.kept))}
+    threads, whole = _schedule_whole(s, stages, outputs, places, storages, target)
+    scheduled |= whole
     for sums, root in contraction_kernels(stages, outputs).items():
         if root.op in texels or sums.op in scheduled:
             continue
@@ -198,7 +221,6 @@ def schedule_default(
             continue
         threads[root.op] = schedule_contraction(s, sums, root, target)
         scheduled |= {sums.op, root.op, *(each.op for each in stored_inputs(sums))}
-    places = Places(stages, outputs).place
     inlined = {op for op, place in places.items() if place == "inline"}
     # Native code has loops along rows, unless an element needs more than an expression.
     has_rows = target.kind == "llvm" and not last and "local" not in places.values()
