@@ -37,6 +37,9 @@ graph::KernelLibrary library_of(const py::object& kernels) {
   library.product_of_rows = [kernels](const graph::SharedComputation& computation) {
     return computation_in(kernels.attr("product_of_rows")(PyComputation{computation}));
   };
+  library.moments_in_parts = [kernels](const graph::SharedComputation& computation) {
+    return computation_in(kernels.attr("moments_in_parts")(PyComputation{computation}));
+  };
   library.attention =
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
     return computation_in(kernels.attr("attention")(

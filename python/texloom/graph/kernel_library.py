@@ -22,9 +22,11 @@ from ..ops.normalization import (
     masked_softmax,
     softmax,
 )
+from ..ops.normalization.channels import GROUPED
 from ..ops.precision import sum_dtype
 from ..ops.schedules.gpu import ProductChain, separable
 from ..ops.schedules.gpu.attention import block_tile
+from ..ops.schedules.group_moments import parts_for
 from ..ops.schedules.processor.attention import attention_tile
 from ..ops.schedules.processor.registers import Registers
 from ..ops.stages import stages_of
@@ -119,6 +121,27 @@ class KernelLibrary:
         x = te.placeholder(tuple(shape), rows.dtype, name="in0")
         made = group_normalization(x, *parameters, groups=groups, epsilon=epsilon)
         return _core._Computation([x, *parameters], [made])
+
+    def moments_in_parts(self, computation: _core._Computation) -> _core._Computation | None:
+        """Return a normalization of groups of channels with the moments of parts of the groups.
+
+        None for other computations than :func:`.group_normalization`, and where a block has a group
+        of its own.
+        """
+        stages = stages_of(computation.outputs)
+        grouped = next((each for each in stages if each.op.tag == GROUPED), None)
+        total = next((each for each in stages if each.op.reduce_axis), None)
+        epsilon = epsilon_of(stages)
+        if grouped is None or total is None or epsilon is None:
+            return None
+        parts = parts_for(grouped, total, self.target)
+        if parts == 1:
+            return None
+        made = partial(group_normalization, groups=int(grouped.shape[1]), epsilon=epsilon)
+        if not _computes(made, computation):
+            return None
+        inputs = computation.inputs
+        return _core._Computation(inputs, [made(*inputs, parts=parts)])
 
     def attention(
         self,

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "graph/passes/common/remove_dead_nodes.h"
+#include "graph/passes/divide_moments.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_scales.h"
 #include "graph/passes/fuse.h"
@@ -42,6 +43,9 @@ constexpr std::array kPasses = {
               "compute once what several operators compute of the same inputs"},
     GraphPass{"compose_moves", compose_moves,
               "put chains of moves into one kernel for each result"},
+    GraphPass{"divide_moments", divide_moments,
+              "compute means and variances of large groups of channels from those of parts",
+              /*is_default=*/true, /*suits_textures=*/false},
     GraphPass{"store_halves", store_halves,
               "store float32 tensors as float16, with precision=\"fp16\"", false},
     GraphPass{"join_in_place", join_in_place,

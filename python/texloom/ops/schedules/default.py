@@ -17,6 +17,7 @@ from . import gpu, processor
 from .channels_last.layouts import is_channels_last
 from .contraction import schedule_contraction
 from .contraction_kernels import contraction_kernels, stored_inputs
+from .group_moments import GroupMoments
 from .places import Places
 from .recurrence import schedule_scans
 from .reduction import schedule_groups, schedule_reduction
@@ -181,6 +182,9 @@ def _schedule_whole(
     if rows is not None:
         own = [root, *rows.reductions, *rows.kept]
         return {root.op: rows.schedule(s, target)}, {each.op for each in own}
+    groups = GroupMoments.of(stages, root, places, target)
+    if groups is not None:
+        return {root.op: groups.schedule(s, last, target)}, {each.op for each in groups.scheduled}
     return {}, set()
 
 

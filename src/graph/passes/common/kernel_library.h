@@ -49,6 +49,10 @@ struct KernelLibrary {
   std::function<std::optional<SharedComputation>(const SharedComputation& computation,
                                                  const ir::Shape& shape)>
       normalization_before = {};
+  // A normalization of groups of channels with the moments of parts of the groups; nullopt if it is
+  // another computation, or if its kernels would be no faster.
+  std::function<std::optional<SharedComputation>(const SharedComputation& computation)>
+      moments_in_parts = {};
   // The computation of one kernel for attention; nullopt if these operators are not attention, or
   // if the target has no such kernel.
   std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};
