@@ -30,6 +30,7 @@ from ..ops.schedules.group_moments import parts_for
 from ..ops.schedules.processor.attention import attention_tile
 from ..ops.schedules.processor.registers import Registers
 from ..ops.stages import stages_of
+from ..profiles import profile_of
 
 _MOST_WIDTH = 256
 """The most columns of values of attention on processors, whose loops over them are unrolled."""
@@ -67,6 +68,14 @@ class KernelLibrary:
         if ProductChain.of_products(pair[0], pair[1], self.target) is not None:
             return True
         return separable.is_faster_joined(pair[0], pair[1], self.target)
+
+    @property
+    def has_channels_last(self) -> bool:
+        """Whether images of convolutions have channels last.
+
+        They have on GPUs whose shared memory is their own; others prefer textures.
+        """
+        return not self.target.is_cpu and profile_of(self.target).has_fast_shared_memory
 
     @property
     def moves_operands(self) -> bool:

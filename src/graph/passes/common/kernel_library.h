@@ -36,6 +36,8 @@ struct KernelLibrary {
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};
+  // Whether images of convolutions have channels last, so that channels are never contiguous.
+  bool has_channels_last = false;
   // Whether kernels for attention read operands that are moved, and write moved outputs.
   bool moves_operands = false;
   // The product of matrices that share the right factor, [..., M, K] and [K, N], as a product of
