@@ -28,6 +28,7 @@ graph::KernelLibrary library_of(const py::object& kernels) {
     return kernels.attr("is_faster_joined")(PyComputation{first}, PyComputation{second}, input)
         .cast<bool>();
   };
+  library.has_channels_last = kernels.attr("has_channels_last").cast<bool>();
   library.moves_operands = kernels.attr("moves_operands").cast<bool>();
   library.normalization_before =
       [kernels](const graph::SharedComputation& computation,
@@ -36,6 +37,9 @@ graph::KernelLibrary library_of(const py::object& kernels) {
   };
   library.product_of_rows = [kernels](const graph::SharedComputation& computation) {
     return computation_in(kernels.attr("product_of_rows")(PyComputation{computation}));
+  };
+  library.moments_in_parts = [kernels](const graph::SharedComputation& computation) {
+    return computation_in(kernels.attr("moments_in_parts")(PyComputation{computation}));
   };
   library.attention =
       [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {

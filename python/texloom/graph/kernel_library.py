@@ -22,9 +22,11 @@ from ..ops.normalization import (
     masked_softmax,
     softmax,
 )
+from ..ops.normalization.channels import GROUPED
 from ..ops.precision import sum_dtype
 from ..ops.schedules.gpu import attention as gpu_attention
-from ..ops.schedules.gpu import separable
+from ..ops.schedules.gpu import chains, separable
+from ..ops.schedules.group_moments import parts_for
 from ..ops.schedules.processor import attention as processor_attention
 from ..ops.schedules.processor.registers import Registers
 from ..ops.stages import stages_of
@@ -50,8 +52,9 @@ class KernelLibrary:
     ) -> bool:
         """Whether one kernel for two computations is possible, and estimated to be faster.
 
-        `first` is a depthwise convolution, or scales the channels of an image; `second` is a
-        convolution that reads the result of `first` as its input `number`.
+        `first` is a depthwise convolution, or scales the channels of an image, and `second` is a
+        convolution; or both are products of few rows. `second` reads the result of `first` as its
+        input `number`.
         """
         reader = _Convolution.of(second)
         if reader is None or reader.data != number:
@@ -62,7 +65,17 @@ class KernelLibrary:
         if producer is None:
             return False
         pair = [(each.sums, each.output) for each in (producer, reader)]
+        if chains.is_faster_joined(pair[0], pair[1], self.target):
+            return True
         return separable.is_faster_joined(pair[0], pair[1], self.target)
+
+    @property
+    def has_channels_last(self) -> bool:
+        """Whether images of convolutions have channels last.
+
+        They have on GPUs whose shared memory is their own; others prefer textures.
+        """
+        return not self.target.is_cpu and profile_of(self.target).has_fast_shared_memory
 
     @property
     def moves_operands(self) -> bool:
@@ -117,6 +130,27 @@ class KernelLibrary:
         x = te.placeholder(tuple(shape), rows.dtype, name="in0")
         made = group_normalization(x, *parameters, groups=groups, epsilon=epsilon)
         return _core._Computation([x, *parameters], [made])
+
+    def moments_in_parts(self, computation: _core._Computation) -> _core._Computation | None:
+        """Return a normalization of groups of channels with the moments of parts of the groups.
+
+        None for other computations than :func:`.group_normalization`, and where a block has a group
+        of its own.
+        """
+        stages = stages_of(computation.outputs)
+        grouped = next((each for each in stages if each.op.tag == GROUPED), None)
+        total = next((each for each in stages if each.op.reduce_axis), None)
+        epsilon = epsilon_of(stages)
+        if grouped is None or total is None or epsilon is None:
+            return None
+        parts = parts_for(grouped, total, self.target)
+        if parts == 1:
+            return None
+        made = partial(group_normalization, groups=int(grouped.shape[1]), epsilon=epsilon)
+        if not _computes(made, computation):
+            return None
+        inputs = computation.inputs
+        return _core._Computation(inputs, [made(*inputs, parts=parts)])
 
     def attention(
         self,

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/analysis/pattern.h"
 #include "graph/stored.h"
 #include "ir/layout/layout.h"
 
@@ -29,11 +30,16 @@ std::int64_t elements_of(const ir::Shape& shape) {
 
 class Joining {
  public:
-  explicit Joining(Graph& graph)
-      : graph_(graph), producer_(graph.tensors.size()), is_placed_(graph.tensors.size()) {
+  Joining(Graph& graph, bool has_channels_last)
+      : graph_(graph),
+        has_channels_last_(has_channels_last),
+        producer_(graph.tensors.size()),
+        readers_(graph.tensors.size()),
+        is_placed_(graph.tensors.size()) {
     for (NodeId n = 0; n < graph.nodes.size(); ++n) {
       const Node& node = graph.nodes[n];
       for (const TensorId id : node.outputs) producer_[id] = n;
+      for (const TensorId id : node.inputs) ++readers_[id];
       if (!node.is_view && !node.concat_axis) continue;
       for (const TensorId id : tensors_of(node)) is_placed_[id] = true;
     }
@@ -47,11 +53,12 @@ class Joining {
     }
     // Largest first: if two concatenations follow each other, the larger one copies more.
     std::stable_sort(joins.begin(), joins.end(), [&](const auto& a, const auto& b) {
-      return elements_of(whole_of(a.first)) > elements_of(whole_of(b.first));
+      return elements_of(whole_of(graph_.nodes[a.first])) >
+             elements_of(whole_of(graph_.nodes[b.first]));
     });
     for (const auto& [n, axis] : joins) {
       Node& node = graph_.nodes[n];
-      if (!may_share(node)) continue;
+      if (!may_share(node) || computes_part(node, axis)) continue;
       if (!is_aligned_buffer(node, axis) && !is_texels(node, axis)) continue;
       node.concat_axis = axis;
       node.pattern.reset();
@@ -70,7 +77,7 @@ class Joining {
     });
   }
   ir::Shape shape_of(TensorId id) const { return *numbers_of(graph_.tensors[id].shape); }
-  ir::Shape whole_of(NodeId n) const { return shape_of(graph_.nodes[n].outputs.front()); }
+  ir::Shape whole_of(const Node& node) const { return shape_of(node.outputs.front()); }
 
   // Whether all tensors of the node are temporaries whose places in memory are still undecided, and
   // at most one part only moves elements: `fuse` would put several such parts into one kernel.
@@ -85,6 +92,17 @@ class Joining {
       moves += graph_.nodes[*producer_[id]].pattern == Pattern::Injective;
     }
     return moves <= 2;  // this operator itself is one of them
+  }
+
+  // Whether the kernel of the operator computes a part, such as an upsampled image, that would else
+  // need a kernel beside the one that copies: channels of images with channels last are copied.
+  bool computes_part(const Node& node, std::size_t axis) const {
+    if (!has_channels_last_ || axis != 1 || whole_of(node).size() < 3) return false;
+    return std::ranges::any_of(node.inputs, [&](TensorId id) {
+      const Node& part = graph_.nodes[*producer_[id]];
+      return part.pattern == Pattern::Reduction && is_plain(part) && readers_[id] == 1 &&
+             is_light(*part.computation);
+    });
   }
 
   bool is_aligned_buffer(const Node& node, std::size_t axis) const {
@@ -109,12 +127,16 @@ class Joining {
   }
 
   Graph& graph_;
+  bool has_channels_last_;                       // of images next to convolutions
   std::vector<std::optional<NodeId>> producer_;  // per tensor; nullopt for inputs and constants
+  std::vector<std::size_t> readers_;             // per tensor
   std::vector<bool> is_placed_;  // for each tensor, whether a view or a concatenation places it
 };
 
 }  // namespace
 
-void join_in_place(Graph& graph) { Joining(graph).run(); }
+void join_in_place(Graph& graph, const ir::Target& /*target*/, const KernelLibrary& kernels) {
+  Joining(graph, kernels.has_channels_last).run();
+}
 
 }  // namespace texloom::graph

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -16,7 +17,8 @@
 #include <variant>
 #include <vector>
 
-#include "graph/passes/common/unused_tensors.h"
+#include "graph/passes/common/remove_dead_nodes.h"
+#include "graph/passes/moves/move.h"
 
 namespace texloom::graph {
 namespace {
@@ -84,6 +86,36 @@ void merge_equal_constants(const Graph& graph, std::vector<TensorId>& instead) {
   }
 }
 
+// For tensors with the same elements in the same order: the tensors that views made of one tensor.
+class Viewed {
+ public:
+  explicit Viewed(const Graph& graph) : graph_(graph), origin_(graph.tensors.size()) {
+    std::iota(origin_.begin(), origin_.end(), 0);
+  }
+
+  // The tensor before views whose shape and type the output of the view has again; else nullopt.
+  std::optional<TensorId> equal_before(const Node& node) {
+    const auto move = move_of(graph_, node);
+    if (!move || !move->keeps_order()) return std::nullopt;
+    const TensorId made = node.outputs.front();
+    const Tensor& own = graph_.tensors[made];
+    if (own.type != graph_.tensors[node.inputs.front()].type) return std::nullopt;
+    const TensorId origin = origin_[made] = origin_[node.inputs.front()];
+    std::vector<TensorId>& all = made_[origin];
+    if (all.empty()) all.push_back(origin);
+    const auto found = std::ranges::find_if(
+        all, [&](TensorId id) { return graph_.tensors[id].shape == own.shape; });
+    if (found != all.end()) return *found;
+    all.push_back(made);
+    return std::nullopt;
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<TensorId> origin_;                    // by tensor: of which views made it
+  std::map<TensorId, std::vector<TensorId>> made_;  // by origin, with the origin itself
+};
+
 bool writes_output(const Graph& graph, const Node& node) {
   return std::any_of(node.outputs.begin(), node.outputs.end(),
                      [&](TensorId id) { return graph.tensors[id].role == TensorRole::Output; });
@@ -95,12 +127,18 @@ void merge_equal_nodes(Graph& graph) {
   std::vector<TensorId> instead(graph.tensors.size());
   std::iota(instead.begin(), instead.end(), 0);
   merge_equal_constants(graph, instead);
+  Viewed viewed(graph);
   std::map<Key, std::size_t> first;  // the first node of each key; keys refer to nodes' strings
   std::vector<bool> is_merged(graph.nodes.size());
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     Node& node = graph.nodes[i];
     for (TensorId& id : node.inputs) id = instead[id];
     if (!node.pattern || !node.members.empty() || !node.alternatives.empty()) continue;
+    if (const auto before = viewed.equal_before(node); before && !writes_output(graph, node)) {
+      instead[node.outputs.front()] = *before;
+      is_merged[i] = true;
+      continue;
+    }
     const auto [found, is_new] = first.try_emplace(key_of(node), i);
     Node& kept = graph.nodes[found->second];
     if (is_new || writes_output(graph, node) || !agree_in_outputs(graph, kept, node) ||
@@ -117,7 +155,7 @@ void merge_equal_nodes(Graph& graph) {
     if (!is_merged[i]) rest.push_back(std::move(graph.nodes[i]));
   }
   graph.nodes = std::move(rest);
-  remove_unused_tensors(graph);
+  remove_dead_nodes(graph);  // views that were between two merged ones
 }
 
 }  // namespace texloom::graph

@@ -8,7 +8,8 @@ namespace texloom::graph {
 //   readers of the other operators then read the outputs of the first. An operator that writes an
 //   output of the graph stays. Opaque operators are merged, too: equal operators compute equal
 //   values. Equal constants are merged before, such as the weights of a loop that was unrolled:
-//   they are packed once, and stay in the cache.
+//   they are packed once, and stay in the cache. A view that makes again a shape from before other
+//   views is merged with the tensor that had it.
 // Requires: stage graph, verified, without fused operators.
 // Ensures: no two operators compute the same tensor, except for outputs of the graph, and none
 //   read two equal constants.

@@ -6,13 +6,14 @@
 #include <array>
 
 #include "graph/passes/common/remove_dead_nodes.h"
+#include "graph/passes/divide_moments.h"
 #include "graph/passes/fold_constants.h"
 #include "graph/passes/fold_scales.h"
 #include "graph/passes/fuse.h"
 #include "graph/passes/fuse_attention.h"
 #include "graph/passes/join_in_place.h"
+#include "graph/passes/join_kernels.h"
 #include "graph/passes/join_products.h"
-#include "graph/passes/join_separable.h"
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/moves/compose_moves.h"
 #include "graph/passes/moves/sink_moves.h"
@@ -42,13 +43,16 @@ constexpr std::array kPasses = {
               "compute once what several operators compute of the same inputs"},
     GraphPass{"compose_moves", compose_moves,
               "put chains of moves into one kernel for each result"},
+    GraphPass{"divide_moments", divide_moments,
+              "compute means and variances of large groups of channels from those of parts",
+              /*is_default=*/true, /*suits_textures=*/false},
     GraphPass{"store_halves", store_halves,
               "store float32 tensors as float16, with precision=\"fp16\"", false},
     GraphPass{"join_in_place", join_in_place,
               "write the parts of concatenations in the memory of the whole"},
     GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},
-    GraphPass{"join_separable", join_separable,
-              "join depthwise convolutions and scales with the 1x1 convolutions that read them",
+    GraphPass{"join_kernels", join_kernels,
+              "join convolutions, scales and products with a contraction that is their only reader",
               /*is_default=*/true, /*suits_textures=*/false},
 };
 

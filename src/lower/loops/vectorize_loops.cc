@@ -31,7 +31,7 @@ struct Problem {
 // Rebuilds one loop body over `lanes` values of its variable.
 class Widener {
  public:
-  Widener(const Expr& var, int lanes) : lanes_(lanes) {
+  Widener(const Expr& var, int lanes) : lane_(var), lanes_(lanes) {
     wide_.emplace(var, make_ramp(make_int(0, var->type), make_int(1, var->type), lanes));
   }
 
@@ -135,6 +135,15 @@ class Widener {
            as<Broadcast>(n->b) != nullptr;
   }
 
+  // The condition without the lane, if it is a bound that no vector crosses; else itself. So the
+  // channels of a concatenation are read as vectors, where each part has whole vectors.
+  Expr of_all_lanes(const Expr& condition) const {
+    const auto tail = tail_of(condition, lane_, lanes_);
+    if (!tail || tail->rest != 0) return condition;
+    const Expr is_inside = make_binary(BinaryOp::Lt, make_int(0, tail->room->type), tail->room);
+    return tail->others ? tail->others && is_inside : is_inside;
+  }
+
   Exprs exprs(const Exprs& list) {
     Exprs result;
     for (const Expr& e : list) result.push_back(expr(e));
@@ -146,7 +155,7 @@ class Widener {
     const Expr result = visit(
         e, [&](const Binary& n) { return binary(n); },
         [&](const Select& n) {
-          const Expr condition = expr(n.condition);
+          const Expr condition = expr(of_all_lanes(n.condition));
           Expr a = expr(n.if_true), b = expr(n.if_false);
           match(a, b);
           if (!condition->type.is_scalar()) a = spread(a), b = spread(b);
@@ -232,6 +241,7 @@ class Widener {
     b = spread(b);
   }
 
+  Expr lane_;
   int lanes_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> wide_;
 };

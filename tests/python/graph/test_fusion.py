@@ -211,9 +211,9 @@ def test_equal_operators_are_scheduled_once(monkeypatch):
     """Of four equal operators in a chain, the inner two share one schedule."""
     made = []
 
-    def counted(*arguments):
+    def counted(*arguments, **options):
         made.append(arguments)
-        return schedule_default(*arguments)
+        return schedule_default(*arguments, **options)
 
     monkeypatch.setattr("texloom.graph.scheduler.schedule_default", counted)
     graph = Graph("chain")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...extents import Extent, agree, are_known, at_least
-from ...ops import indexing
+from ...ops import indexing, movement
 from ...ops.indexing.combining import Combination
 from ..nodes import Node, Value, empty
 from .axes import normal_axis
@@ -27,6 +27,8 @@ def gather(node: Node) -> Value:
     _check_inside(node, indices, [x.shape[axis]])
     if isinstance(x.shape[axis], int) and (series := _series(indices, int(x.shape[axis]))):
         start, step = series
+        if _are_all(indices, x.shape[axis], start, step):
+            return node.emit("reshape", movement.reshape, [x], shape=shape)
         options = {"start": start, "step": step, "shape": indices.shape}
         return node.emit("gather", indexing.gather_series, [x], axis=axis, **options)
     return node.emit("gather", indexing.gather, [x, indices], axis=axis)
@@ -39,6 +41,12 @@ def _series(indices: Value, extent: int) -> tuple[int, int] | None:
     places = indices.array.reshape(-1).astype("int64") % extent
     steps = np.unique(np.diff(places))
     return None if steps.size > 1 else (int(places[0]), int(steps[0]) if steps.size else 0)
+
+
+def _are_all(indices: Value, extent: int, start: int, step: int) -> bool:
+    """Whether a series names each element of an axis once, in order."""
+    is_whole = indices.array is not None and indices.array.size == extent and start == 0
+    return is_whole and (step == 1 or extent == 1)
 
 
 def _check_extents(node: Node, x: Value, axes: Sequence[int]) -> None:

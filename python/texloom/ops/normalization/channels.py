@@ -8,7 +8,10 @@ from ... import te
 from ..._core import Tensor
 from ..precision import sum_dtype
 from ..reductions.axes import extents
-from .moments import inverse_deviation, moments
+from .moments import inverse_deviation, moments, moments_in_parts
+
+GROUPED = "grouped"
+"""The tag of a tensor ``[N, groups, C / groups, ...]`` with the elements of ``[N, C, ...]``."""
 
 
 def _at(parameter: Tensor, i: tuple[Any, ...], wide: str) -> Any:
@@ -103,7 +106,7 @@ def instance_normalization(x: Tensor, scale: Tensor, bias: Tensor, epsilon: floa
 
 
 def group_normalization(
-    x: Tensor, scale: Tensor, bias: Tensor, groups: int, epsilon: float = 1e-5
+    x: Tensor, scale: Tensor, bias: Tensor, groups: int, epsilon: float = 1e-5, parts: int = 1
 ) -> Tensor:
     """Normalize each group of channels of each example.
 
@@ -114,6 +117,9 @@ def group_normalization(
     groups : int
         Divides C.
     epsilon : float
+    parts : int
+        Into how many parts along the third axis the elements of a group are divided, so that
+        several blocks compute their moments. Divides the extent of this axis.
     """
     wide = sum_dtype(x.dtype)
     batch, channels, *places = extents(x)
@@ -122,8 +128,12 @@ def group_normalization(
         (batch, groups, each, *places),
         lambda n, g, c, *p: x(n, g * each + c, *p).astype(wide),
         name="grouped",
+        tag=GROUPED,
     )
-    mean, variance = moments(grouped, range(2, len(grouped.shape)))
+    axes = range(2, len(grouped.shape))
+    mean, variance = (
+        moments(grouped, axes) if parts == 1 else moments_in_parts(grouped, axes, 3, parts)
+    )
     inverse = inverse_deviation(variance, epsilon)
     zeros = [0] * (len(grouped.shape) - 2)
     per_group = extents(scale)[0] != channels
@@ -138,6 +148,7 @@ def group_normalization(
 
 
 __all__ = [
+    "GROUPED",
     "batch_normalization",
     "batch_normalization_training",
     "deviation_factor",

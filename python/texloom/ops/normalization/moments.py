@@ -11,6 +11,9 @@ from ...extents import product, value_of
 from ..precision import sum_dtype
 from ..reductions.axes import extents, kept, reduce_over
 
+MOMENTS = "moments"
+"""The tag of the means and variances of parts, which a kernel of their own stores."""
+
 
 def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
     """Return the mean and the variance over normalized `axes`, which stay with extent 1.
@@ -29,6 +32,61 @@ def moments(x: Tensor, axes: Sequence[int]) -> tuple[Tensor, Tensor]:
 
     spread = reduce_over(x, axes, te.sum, squared, name="spread")
     return mean, te.compute(spread.shape, lambda *i: spread(*i) / count, name="variance")
+
+
+def moments_in_parts(
+    x: Tensor, axes: Sequence[int], along: int, parts: int
+) -> tuple[Tensor, Tensor]:
+    """Return :func:`moments`, computed from the moments of equal parts along one of the axes.
+
+    The variance is the mean of the variances of the parts and of the squared differences of their
+    means from the mean (Chan, Golub, LeVeque: Updating Formulae and a Pairwise Algorithm for
+    Computing Sample Variances, 1979). So two kernels can compute it, and no rounding is larger than
+    that of :func:`moments`.
+
+    Parameters
+    ----------
+    x : Tensor
+    axes : sequence of int
+        Normalized.
+    along : int
+        One of `axes`.
+    parts : int
+        Divides the extent of the axis `along`.
+    """
+    before, extent, after = extents(x)[:along], extents(x)[along], extents(x)[along + 1 :]
+    each = extent // parts
+
+    def divided(*i: Any) -> Any:
+        return x(*i[:along], i[along] * each + i[along + 1], *i[along + 2 :])
+
+    pieces = te.compute((*before, parts, each, *after), divided, name="pieces")
+    means, variances = moments(pieces, [a if a < along else a + 1 for a in axes])
+
+    def stored(*i: Any) -> Any:
+        *at, number = i
+        return te.if_then_else(number == 0, means(*at), variances(*at))
+
+    pairs = te.compute((*extents(means), 2), stored, name="pairs", tag=MOMENTS)
+    count = te.const(parts, means.dtype)
+
+    def mean_over_parts(term: Any, name: str) -> Tensor:
+        def summed(*i: Any) -> Any:
+            k = te.reduce_axis((0, parts), name="part")
+            at = [*i[:along], k.var, *i[along:]]
+            return te.sum(term(pairs(*at, 0), pairs(*at, 1), *i), axis=k)
+
+        shape = extents(means)[:along] + extents(means)[along + 1 :]
+        total = te.compute(shape, summed, name=f"{name}_total")
+        return te.compute(shape, lambda *i: total(*i) / count, name=name)
+
+    mean = mean_over_parts(lambda own, *_: own, "mean")
+
+    def squares(own: Any, variance: Any, *i: Any) -> Any:
+        difference = own - mean(*i)
+        return variance + difference * difference
+
+    return mean, mean_over_parts(squares, "variance")
 
 
 def mean_square(x: Tensor, axes: Sequence[int]) -> Tensor:
@@ -63,4 +121,11 @@ def epsilon_of(stages: Sequence[Tensor]) -> float | None:
     return None
 
 
-__all__ = ["epsilon_of", "inverse_deviation", "mean_square", "moments"]
+__all__ = [
+    "MOMENTS",
+    "epsilon_of",
+    "inverse_deviation",
+    "mean_square",
+    "moments",
+    "moments_in_parts",
+]

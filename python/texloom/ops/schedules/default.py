@@ -188,16 +188,18 @@ def schedule_default(
     texels = {each.op for each in outputs if storages.is_texture(each)}
     s = te.create_schedule([each.op for each in outputs])
     stages = stages_of(outputs)
+    places = Places(stages, outputs).place
     scheduled = set(schedule_scans(s, stages, target))
     threads: dict[te.Operation, IterVar] = {}  # thread axes, by the written stage
-    whole = KernelTask(stages, outputs, outputs[0], target, scopes=scope_of)
+    whole = KernelTask(stages, outputs, outputs[0], target, None, scope_of, places)
     kernels = _Kernels(s, whole, choose or default_knobs)
 
     def add(made: Scheduled) -> None:
         threads[made.root.op] = made.thread
         scheduled.update(made.stages)
 
-    made = kernels.schedule(KernelKind.COMPUTATION)
+    may_be_whole = len(outputs) == 1 and not texels
+    made = kernels.schedule(KernelKind.COMPUTATION) if may_be_whole else None
     if made is not None:
         add(made)
     for sums, root in contraction_kernels(stages, outputs).items():
@@ -212,7 +214,6 @@ def schedule_default(
         made = kernels.schedule(kind, sums, root)
         assert made is not None
         add(made)
-    places = Places(stages, outputs).place
     inlined = {op for op, place in places.items() if place == "inline"}
     # Native code has loops along rows, unless an element needs more than an expression.
     has_rows = target.kind == "llvm" and not last and "local" not in places.values()

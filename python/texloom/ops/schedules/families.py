@@ -8,9 +8,11 @@ from typing import Any
 from .contraction import REGISTER_TILES
 from .family import Family, KernelTask
 from .gpu import channels_last as gpu_channels_last
+from .gpu.chains import CHAINS
 from .gpu.product_family import PRODUCTS
 from .gpu.separable import SEPARABLE
 from .gpu.slices import PIXELS, PRODUCTS_OF_FEW_ROWS
+from .group_moments import GROUP_MOMENTS
 from .processor import channels_last as processor_channels_last
 from .processor.products import PRODUCTS as PANELS
 from .processor.winograd import TRANSFORMS
@@ -21,14 +23,14 @@ from .row_reductions import ROW_REDUCTIONS
 class KernelKind(Enum):
     """What a kernel computes, which decides what families it may have."""
 
-    COMPUTATION = "a whole computation"
+    COMPUTATION = "a whole computation of one output, in a buffer"
     CONVOLUTION = "a convolution with channels last"
     CONTRACTION = "other sums of products"
     REDUCTION = "another reduction"
 
 
 FAMILIES: dict[KernelKind, tuple[Family[Any, Any], ...]] = {
-    KernelKind.COMPUTATION: (SEPARABLE, TRANSFORMS, ROW_REDUCTIONS),
+    KernelKind.COMPUTATION: (TRANSFORMS, SEPARABLE, CHAINS, ROW_REDUCTIONS, GROUP_MOMENTS),
     KernelKind.CONVOLUTION: (
         gpu_channels_last.CONVOLUTIONS,
         gpu_channels_last.DEPTHWISE,

@@ -29,7 +29,6 @@ from .reduction import (
     parts_of,
     threads_for,
 )
-from .texels import is_texture
 
 MOST_KEPT = 4096
 """The most elements of a row that a thread stores: more would not stay in the nearest cache."""
@@ -163,9 +162,8 @@ class RowReductions(Family[FoundRows, RowThreads]):
     name = "reductions of rows"
 
     def facts_of(self, task: KernelTask) -> FoundRows | None:
-        """Return the rows of a computation of row-major buffers; None for others."""
-        has_texels = any(is_texture(task.scopes.get(each.op, "")) for each in task.outputs)
-        if task.sums is not None or task.has_channels_last or has_texels:
+        """Return the rows of a computation without channels last; None for others."""
+        if task.sums is not None or task.has_channels_last:
             return None
         rows = Rows.of(task.stages, task.outputs, task.target)
         if rows is None:

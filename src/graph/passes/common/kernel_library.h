@@ -36,6 +36,8 @@ struct KernelLibrary {
   std::function<bool(const SharedComputation& first, const SharedComputation& second,
                      std::size_t input)>
       is_faster_joined = {};
+  // Whether images of convolutions have channels last, so that channels are never contiguous.
+  bool has_channels_last = false;
   // Whether kernels for attention read operands that are moved, and write moved outputs.
   bool moves_operands = false;
   // The product of matrices that share the right factor, [..., M, K] and [K, N], as a product of
@@ -49,6 +51,10 @@ struct KernelLibrary {
   std::function<std::optional<SharedComputation>(const SharedComputation& computation,
                                                  const ir::Shape& shape)>
       normalization_before = {};
+  // A normalization of groups of channels with the moments of parts of the groups; nullopt if it is
+  // another computation, or if its kernels would be no faster.
+  std::function<std::optional<SharedComputation>(const SharedComputation& computation)>
+      moments_in_parts = {};
   // The computation of one kernel for attention; nullopt if these operators are not attention, or
   // if the target has no such kernel.
   std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};

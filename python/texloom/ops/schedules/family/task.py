@@ -27,6 +27,8 @@ class KernelTask:
         The reduction that the kernel computes. None if the kernel is the whole computation.
     scopes : mapping of Operation to str, optional
         Where inputs and outputs are stored: scopes, or the texts of layouts.
+    places : mapping of Operation to str, optional
+        Where the stages are computed that no family schedules; see :class:`.places.Places`.
     facts : dict, optional
         What families have found out about the task; see :meth:`.family.Family.facts`.
     """
@@ -37,6 +39,7 @@ class KernelTask:
     target: TargetValue
     sums: Tensor | None = None
     scopes: Mapping[te.Operation, str] = field(default_factory=dict)
+    places: Mapping[te.Operation, str] = field(default_factory=dict, repr=False)
     facts: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @classmethod

@@ -31,13 +31,10 @@ def bind_channels(s: Schedule, tensor: Tensor) -> IterVar:
 
 
 def order_channels(s: Schedule, tensor: Tensor) -> None:
-    """Order a reduction in a thread so that its channels are the innermost loop."""
+    """Order a stage in a thread so that its channels are the innermost loop, of vectors."""
     stage = s[tensor]
-    reduced = list(stage.op.reduce_axis)
     n, channel, *spatial = stage.op.axis
-    if not reduced:
-        return
-    stage.reorder(*reduced, n, *spatial, channel)
+    stage.reorder(*stage.op.reduce_axis, n, *spatial, channel)
     if int(tensor.shape[1]) % LANES == 0:
         stage.vectorize(channel)
 

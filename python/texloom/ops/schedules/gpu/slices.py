@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import prod
 
 from .... import _core, te
-from ...._core import IterVar, Schedule, TargetValue, Tensor
+from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import likely, number_of
 from ....profiles import profile_of
 from ...contraction import Contraction
@@ -20,12 +20,15 @@ from ...divisors import largest_divisor
 from ...stages import rank_of_inputs
 from ..channels_last.axes import in_registers, vectorize
 from ..family import Family, KernelTask, Scheduled
+from .tiles import lanes_of
 
 _MOST_ROWS = 8
 _MANY_TERMS = 1024
-_MOST_LANES = 4
+_LANES = (4, 2, 1)  # those of vector types
+_MOST_LANES = _LANES[0]
 _THREADS = 256
-_UNROLLED = 8  # terms whose loads are in flight
+UNROLLED = 8
+"""The terms whose loads of a thread are in flight."""
 _LEAST_THREADS = 32
 _COUNTS = tuple(1 << n for n in range(9))
 """Vectors of a block, and threads that share a vector: powers of two up to 256."""
@@ -56,7 +59,7 @@ class Slices:
         The threads of a slice read `read_bytes` bytes of float32 together.
         """
         most_columns = max(_MOST_LANES, read_bytes // 4)
-        lanes = largest_divisor(columns, _MOST_LANES) or 1
+        lanes = lanes_of(columns)
         across = min(most_columns // lanes, -(-columns // lanes), threads)
         slices = min(threads // across, terms)
         return cls(across, lanes, largest_divisor(terms, slices, slices // 2) or slices)
@@ -89,7 +92,7 @@ class _InSlices(Family[Terms, Slices]):
         """Yield the knobs of :meth:`Slices.of` first: wide vectors, and as many slices as fit."""
         columns, terms, threads = facts.columns, facts.terms, facts.threads
         yield Slices.of(columns, terms, threads, facts.read_bytes), None
-        for lanes in (n for n in (4, 2, 1) if columns % n == 0):
+        for lanes in (n for n in _LANES if columns % n == 0):
             for across in (n for n in _COUNTS if n <= -(-columns // lanes)):
                 for slices in (n for n in _COUNTS if n <= terms):
                     fits = across * slices <= threads
@@ -105,12 +108,12 @@ class SlicedProducts(_InSlices):
         """Return the facts of a product of few rows; else None."""
         sums, root = task.sums, task.root
         assert sums is not None
-        if len(root.shape) != len(sums.shape) or not _has_few_rows(sums):
+        if len(root.shape) != len(sums.shape) or not has_few_rows(sums):
             return None
         terms, columns = map(number_of, (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
         if terms is None or columns is None or columns != number_of(sums.shape[-1]):
             return None
-        threads = _threads_for(_rows_of(sums) or 0, sums.dtype, task.target)
+        threads = threads_for(rows_of(sums) or 0, sums.dtype, task.target)
         return None if threads is None else Terms(columns, terms, threads, task.profile.line_bytes)
 
     def apply(self, s: Schedule, task: KernelTask, knobs: Slices) -> Scheduled:
@@ -130,7 +133,7 @@ class SlicedPixels(_InSlices):
         sums, root = task.sums, task.root
         assert sums is not None
         is_plain = sums.op.num_outputs == 1 and len(sums.shape) == len(root.shape) >= 2
-        threads = _threads_for(1, sums.dtype, task.target)
+        threads = threads_for(1, sums.dtype, task.target)
         if not task.has_channels_last or not is_plain or threads is None:
             return None
         if Contraction.of(sums) is not None:
@@ -154,32 +157,37 @@ class SlicedPixels(_InSlices):
         return Scheduled(task.root, thread, {task.root.op})
 
 
-def _threads_for(rows: int, dtype: str, target: TargetValue) -> int | None:
-    """Return the threads of a block whose sums of so many rows fit the shared memory.
+def threads_for(rows: int, dtype: str, target: TargetValue, most: int = _THREADS) -> int | None:
+    """Return the threads of a block, at most so many, whose sums of rows fit the shared memory.
 
     None if these are too few, or if the target's shared memory is none of its own.
     """
     if target.is_cpu or dtype not in _BYTES or not profile_of(target).has_fast_shared_memory:
         return None
     own = rows * _MOST_LANES * _BYTES[dtype]
-    threads = min(_THREADS, target.max_threads, target.local_memory_bytes // max(own, 1))
+    threads = min(most, target.max_threads, target.local_memory_bytes // max(own, 1))
     return threads if threads >= _LEAST_THREADS else None
 
 
-def _rows_of(sums: Tensor) -> int | None:
+def sum_bytes(dtype: str) -> int:
+    """Return the bytes of a sum, of a type for which :func:`threads_for` returns threads."""
+    return _BYTES[dtype]
+
+
+def rows_of(sums: Tensor) -> int | None:
     """Return the rows of a product; None if they are open."""
     roles = Contraction.of(sums)
     assert roles is not None
     return 1 if roles.rows is None else number_of(sums.shape[roles.rows])
 
 
-def _has_few_rows(sums: Tensor) -> bool:
+def has_few_rows(sums: Tensor) -> bool:
     """Whether sums are ``sum(a[..., k] * b[..., k, j], axis=k)``, of few rows of `a`."""
     roles = Contraction.of(sums)
     reduced = list(sums.op.reduce_axis)
     if roles is None or roles.is_convolution or len(reduced) != 1:
         return False
-    rows = _rows_of(sums)
+    rows = rows_of(sums)
     is_matrix = roles.rows in (None, len(sums.shape) - 2)
     if len(sums.op.input_tensors) != 2 or rows is None or rows > _MOST_ROWS or not is_matrix:
         return False
@@ -256,15 +264,22 @@ def _schedule(
     s[parts].bind(own_column, te.thread_axis((0, knobs.columns), "threadIdx.x"))
     vectorize(s[parts], lane, knobs.lanes)
     s[local].compute_at(s[parts], own_column)
-    *axes, lane = _with_last(list(s[local].op.axis)[1:], column)
-    (steps,) = s[local].op.reduce_axis
-    steps, step = s[local].split(
-        steps, largest_divisor(likely(steps.dom.extent), _UNROLLED, 2) or 1
-    )
-    s[local].reorder(steps, step, s[local].op.axis[0], *axes, lane)
-    s[local].unroll(step)
-    vectorize(s[local], lane, knobs.lanes)
+    accumulate_slice(s[local], column, knobs.lanes)
     return thread
+
+
+def accumulate_slice(local: Stage, column: int, lanes: int) -> None:
+    """Order the sums of a slice in the registers of a thread: the loads of some terms at once.
+
+    `column` is the number of the contiguous axis, after the first axis, which counts the slices.
+    """
+    piece, *axes = local.op.axis
+    *axes, lane = _with_last(axes, column)
+    (steps,) = local.op.reduce_axis
+    steps, step = local.split(steps, largest_divisor(likely(steps.dom.extent), UNROLLED, 2) or 1)
+    local.reorder(steps, step, piece, *axes, lane)
+    local.unroll(step)
+    vectorize(local, lane, lanes)
 
 
 def _with_last(axes: Sequence[IterVar], column: int) -> list[IterVar]:
@@ -294,10 +309,16 @@ PRODUCTS_OF_FEW_ROWS, PIXELS = SlicedProducts(), SlicedPixels()
 __all__ = [
     "PIXELS",
     "PRODUCTS_OF_FEW_ROWS",
+    "UNROLLED",
     "SlicedPixels",
     "SlicedProducts",
     "Slices",
     "Terms",
+    "accumulate_slice",
+    "has_few_rows",
+    "rows_of",
     "schedule_pixels",
     "schedule_product",
+    "sum_bytes",
+    "threads_for",
 ]

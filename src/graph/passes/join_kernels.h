@@ -5,11 +5,12 @@
 
 namespace texloom::graph {
 
-// Purpose: joins a depthwise convolution, or a scale of channels such as that of squeeze and
-//   excitation, and the 1x1 convolution that is its only reader, if one kernel for both is
-//   estimated to be faster than two. The library of kernels decides, because its schedules
-//   determine what fits into shared memory. The pass asks the library for each contraction and what
-//   computes its inputs, if all shapes are known.
+// Purpose: joins an operator and the contraction that is its only reader, if one kernel for both is
+//   estimated to be faster than two: a depthwise convolution, or a scale of channels such as that
+//   of squeeze and excitation, with a 1x1 convolution; a product of few rows with another one. The
+//   library of kernels decides, because its schedules determine what fits into shared memory. The
+//   pass asks the library for each contraction and what computes its inputs, if all shapes are
+//   known.
 // Requires: stage graph, verified. Depends on the target.
 // Ensures: on processors, and without a library, the graph is unchanged. Each joined operator
 //   consists of two operators of the pass `fuse` (graph/passes/fuse.h: join).
@@ -20,6 +21,6 @@ namespace texloom::graph {
 //   ->
 //   operator y op="Conv+Relu+Conv" pattern=contraction (x, w, v) -> (y)
 //     members { ... }
-void join_separable(Graph& graph, const ir::Target& target, const KernelLibrary& kernels);
+void join_kernels(Graph& graph, const ir::Target& target, const KernelLibrary& kernels);
 
 }  // namespace texloom::graph

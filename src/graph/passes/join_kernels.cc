@@ -1,4 +1,4 @@
-#include "graph/passes/join_separable.h"
+#include "graph/passes/join_kernels.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,9 +14,9 @@
 namespace texloom::graph {
 namespace {
 
-class SeparableJoining {
+class KernelJoining {
  public:
-  SeparableJoining(Graph& graph, const KernelLibrary& kernels)
+  KernelJoining(Graph& graph, const KernelLibrary& kernels)
       : graph_(graph), kernels_(kernels), producers_(producers_of(graph)) {}
 
   void run() {
@@ -68,9 +68,9 @@ class SeparableJoining {
 
 }  // namespace
 
-void join_separable(Graph& graph, const ir::Target& target, const KernelLibrary& kernels) {
+void join_kernels(Graph& graph, const ir::Target& target, const KernelLibrary& kernels) {
   if (target.device_class == ir::DeviceClass::Cpu || !kernels.is_faster_joined) return;
-  SeparableJoining(graph, kernels).run();
+  KernelJoining(graph, kernels).run();
 }
 
 }  // namespace texloom::graph
