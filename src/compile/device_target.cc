@@ -48,7 +48,8 @@ ir::Target target_of(const hal::DeviceInfo& info) {
   target.features = {.images = info.features.images,
                      .float64 = info.features.float64,
                      .float16_arithmetic = info.features.float16_arithmetic,
-                     .argument_buffers = info.features.argument_buffers};
+                     .argument_buffers = info.features.argument_buffers,
+                     .device_fence = target.features.device_fence};
   target.device_class = device_class;
   target.quirks = ir::quirks_of(device_class);
   return target;

@@ -68,12 +68,17 @@ runtime::Size size_of(const Expr& extent, const Exprs& symbols, const Exprs& loo
 }
 
 runtime::TensorSpec spec_of(const BufferNode& buffer, const Exprs& symbols) {
-  if (!buffer.is_symbolic())
-    return tensor_spec(buffer.name, buffer.type, buffer.layout, buffer.origin.exact_image);
-  std::vector<runtime::Size> shape;
-  for (const Expr& extent : buffer.extents) shape.push_back(size_of(extent, symbols));
-  return open_tensor_spec(buffer.name, buffer.type, std::move(shape), buffer.layout,
-                          buffer.origin.exact_image);
+  runtime::TensorSpec spec;
+  if (buffer.is_symbolic()) {
+    std::vector<runtime::Size> shape;
+    for (const Expr& extent : buffer.extents) shape.push_back(size_of(extent, symbols));
+    spec = open_tensor_spec(buffer.name, buffer.type, std::move(shape), buffer.layout,
+                            buffer.origin.exact_image);
+  } else {
+    spec = tensor_spec(buffer.name, buffer.type, buffer.layout, buffer.origin.exact_image);
+  }
+  if (buffer.counts) std::get<runtime::BufferStorage>(spec.storage).counters = true;
+  return spec;
 }
 
 hal::Access hal_access(Access access) {

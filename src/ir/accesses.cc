@@ -24,6 +24,11 @@ void see_node(const Store& n, SeeAccess see) {
 void see_node(const Prefetch& n, SeeAccess see) {
   see({n.buffer, Access::Read, n.indices, n.buffer->type, n.location});
 }
+void see_node(const LastBlock& n, SeeAccess see) {
+  const Expr first = make_int(0);
+  see({n.counters, Access::ReadWrite, {&n.index, 1}, n.counters->type, n.location});
+  see({n.flag, Access::ReadWrite, {&first, 1}, n.flag->type, n.location});
+}
 void see_node(const TextureStore& n, SeeAccess see) {
   const std::array texel{n.x, n.y};
   see({n.texture, Access::Write, texel, n.value->type, n.location});
@@ -51,7 +56,7 @@ bool is_any(const Handle& handle, FunctionRef<bool(const BufferAccess&)> conditi
   return any_of(handle, [&]<class Node>(const Node& n) {
     bool found = false;
     if constexpr (Accesses<Node>) {
-      see_node(n, [&](const BufferAccess& access) { found = condition(access); });
+      see_node(n, [&](const BufferAccess& access) { found = found || condition(access); });
     }
     return found;
   });

@@ -10,7 +10,8 @@
 
 namespace texloom::ir {
 
-// One access: a Load, Store, Prefetch, TextureLoad or TextureStore, or the box of a Pointer.
+// One access: a Load, Store, Prefetch, TextureLoad or TextureStore, the box of a Pointer, the
+// counter or the flag of a LastBlock.
 struct BufferAccess {
   const Buffer& buffer;
   Access access;
@@ -27,7 +28,7 @@ struct BufferAccess {
 
 using SeeAccess = FunctionRef<void(const BufferAccess&)>;
 
-// Passes to `see` the access that the node itself makes, if any, but not the accesses of its
+// Passes to `see` the accesses that the node itself makes, but not the accesses of its
 // operands.
 void see_access(const Expr& e, SeeAccess see);
 void see_access(const Stmt& s, SeeAccess see);

@@ -96,6 +96,19 @@ Buffer make_nontemporal(const BufferNode& array) {
   return Buffer(node);
 }
 
+Buffer make_counters(std::string name, const Expr& extent, SourceLocation location) {
+  const Buffer array = make_array(std::move(name), kInt32, {extent}, std::move(location));
+  auto* node = new BufferNode;
+  node->name = array->name;
+  node->type = array->type;
+  node->shape = array->shape;
+  node->extents = array->extents;
+  node->layout = array->layout;
+  node->location = array->location;
+  node->counts = true;
+  return Buffer(node);
+}
+
 Shape open_shape(const Exprs& extents) {
   Shape shape;
   for (const Expr& extent : extents) {

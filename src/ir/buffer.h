@@ -41,6 +41,9 @@ struct BufferNode : RefCounted {
   // Vectors that are stored to this array in global memory do not stay in the caches of a
   // processor.
   bool nontemporal = false;
+  // Counters of blocks (LastBlock in stmt.h): int32, in global memory, along one axis. They are
+  // zero before and after each launch.
+  bool counts = false;
   Layout layout;         // fixed at compile time: part of a kernel's signature
   TextureOrigin origin;  // textures only
   SourceLocation location;
@@ -69,6 +72,9 @@ Buffer make_texture(std::string name, Type type, Layout layout, TextureOrigin or
 
 // The same array in global memory, with non-temporal stores.
 Buffer make_nontemporal(const BufferNode& array);
+
+// Counters of groups of blocks, as many as the extent says.
+Buffer make_counters(std::string name, const Expr& extent, SourceLocation location = {});
 
 // The extents as a shape, with kToTheEnd in place of extents that are not constant.
 Shape open_shape(const Exprs& extents);

@@ -175,6 +175,17 @@ Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
   return finish(node, std::move(location), {&node->body});
 }
 
+Stmt make_last_block(Buffer counters, Expr index, Expr count, Buffer flag, Stmt body,
+                     SourceLocation location) {
+  auto* node = new LastBlock;
+  node->counters = std::move(counters);
+  node->index = std::move(index);
+  node->count = std::move(count);
+  node->flag = std::move(flag);
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
 Stmt make_launch(int kernel, SourceLocation location) {
   auto* node = new Launch;
   node->kernel = kernel;

@@ -143,6 +143,19 @@ struct Shuffle : StmtBase<Shuffle> {
   Stmt body;
   auto fields() const { return field_list(Definition{var}, value, offset, width, body); }
 };
+// Blocks of a launch form groups; a group has the blocks that name one counter, `count` of them.
+// Each block takes a ticket of its group here, after what its threads did before. The block with
+// the last ticket runs the body: there its threads see what any thread of the group wrote before.
+// No block waits for another. All threads of a block come here, once, with the same index.
+struct LastBlock : StmtBase<LastBlock> {
+  static constexpr StmtKind kKind = StmtKind::LastBlock;
+  Buffer counters;  // BufferNode::counts; this statement alone accesses it
+  Expr index;       // of the group's counter
+  Expr count;       // blocks of the group, int32
+  Buffer flag;      // an int32 that the block shares: tells its threads whether it is the last
+  Stmt body;
+  auto fields() const { return field_list(counters, index, count, flag, body); }
+};
 struct Launch : StmtBase<Launch> {
   static constexpr StmtKind kKind = StmtKind::Launch;
   int kernel = 0;  // an index into Program::kernels
@@ -172,6 +185,8 @@ Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});
 Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
                   SourceLocation location = {});
+Stmt make_last_block(Buffer counters, Expr index, Expr count, Buffer flag, Stmt body,
+                     SourceLocation location = {});
 Stmt make_launch(int kernel, SourceLocation location = {});
 // The empty statement. make_seq() drops it.
 Stmt make_empty();

@@ -96,6 +96,11 @@ Stmt rebuild(const Nest& n, const Buffer& result, Stmt body) {
 Stmt rebuild(const Pipelined& n, const Buffer& buffer, int stages, Stmt body) {
   return make_pipelined(buffer, stages, std::move(body), n.location);
 }
+Stmt rebuild(const LastBlock& n, const Buffer& counters, Expr index, Expr count, const Buffer& flag,
+             Stmt body) {
+  return make_last_block(counters, std::move(index), std::move(count), flag, std::move(body),
+                         n.location);
+}
 Stmt rebuild(const Allocate& n, const Buffer& buffer, Stmt body) {
   return make_allocate(buffer, std::move(body), n.location);
 }

@@ -117,6 +117,35 @@ bool threads_share_reduction(const Schedule& schedule, StageId id) {
   return !reduction_threads(schedule, id).empty();
 }
 
+std::vector<IterVar> leaves_over_blocks(const Schedule& schedule, StageId id) {
+  std::vector<IterVar> leaves;
+  for (const IterVar& leaf : schedule.stage(id).leaves) {
+    const IterVar thread = thread_of(schedule, {id, leaf});
+    if (thread && thread->kind == IterKind::Thread && thread->tag.block) leaves.push_back(leaf);
+  }
+  return leaves;
+}
+
+bool is_divided_among_blocks(const Schedule& schedule, StageId id) {
+  const Stage& stage = schedule.stage(id);
+  const bool is_global = stage.scope && stage.scope->memory == MemoryScope::Global;
+  if (stage.attachment.kind != AttachKind::At || !is_global || stage.scope->texture) return false;
+  std::vector<IterVar> around;
+  for (const LoopRef& loop : enclosing_loops(schedule, id)) {
+    const AxisAttributes* attributes = schedule.stage(loop.stage).attributes_of(loop.leaf);
+    if (attributes != nullptr && attributes->thread) around.push_back(attributes->thread);
+  }
+  const bool in_blocks = std::ranges::any_of(around, [](const IterVar& thread) {
+    return thread->kind == IterKind::Thread && thread->tag.block;
+  });
+  return in_blocks &&
+         std::ranges::any_of(leaves_over_blocks(schedule, id), [&](const IterVar& leaf) {
+           const IterVar own = stage.attributes_of(leaf)->thread;
+           return std::ranges::none_of(
+               around, [&](const IterVar& thread) { return is_one_thread_axis(own, thread); });
+         });
+}
+
 bool binds_threads(const Schedule& schedule) {
   return std::ranges::any_of(schedule.order(), [&](StageId id) {
     return std::ranges::any_of(schedule.stage(id).attributes, [](const auto& each) {

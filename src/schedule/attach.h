@@ -48,6 +48,14 @@ ir::IterVar thread_of(const Schedule& schedule, const LoopRef& loop);
 std::vector<ir::IterVar> reduction_threads(const Schedule& schedule, StageId id);
 bool threads_share_reduction(const Schedule& schedule, StageId id);
 
+// Whether blocks share out the values of an attached stage: it is in global memory by its
+// set_scope, is computed inside of a loop over blocks, and binds an axis to a blockIdx that no loop
+// around it has. The blocks that differ only in that index each compute a part; the last of them to
+// come to the end runs what follows inside of the loop.
+bool is_divided_among_blocks(const Schedule& schedule, StageId id);
+// The leaves of such a stage that are bound to blocks.
+std::vector<ir::IterVar> leaves_over_blocks(const Schedule& schedule, StageId id);
+
 // Whether any loop is bound to threads. If none is, the outermost parallel loops become the grid.
 bool binds_threads(const Schedule& schedule);
 

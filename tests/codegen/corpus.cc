@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "ir/verify/verify.h"
+#include "ir/visit.h"
 #include "lower/pipeline.h"
 #include "lower/te_text.h"
 #include "support/diagnostic.h"
@@ -54,6 +55,9 @@ class Corpus {
     if (!lowering || !ir::find_violations(lowering->program).empty()) return;
     // Backends without a linker refuse programs that call library functions before legalizing them.
     if (std::ranges::any_of(lowering->program.foreign, &ir::Foreign::is_symbol)) return;
+    // Most targets refuse programs whose blocks exchange values.
+    const auto exchanges = [](const ir::Kernel& k) { return ir::contains<ir::LastBlock>(k.body); };
+    if (std::ranges::any_of(lowering->program.kernels, exchanges)) return;
     programs_.push_back({name, std::move(lowering->program), std::move(lowering->target)});
   }
   template <class Texts>

@@ -91,6 +91,8 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   const Stmt other = make_store(l.a, {l.j, l.i}, l.y);
   const Expr loop = make_var("k"), bound = make_var("b", kFloat32), given = make_var("s", kFloat32);
+  const Buffer counters = make_counters("N", make_int(8));
+  const Buffer flag = make_buffer("F", kInt32, {1}, MemoryScope::Shared);
   return {
       {store, "A[i, j] = x\n"},
       {make_texture_store(l.t, l.i, l.j, l.v), "texture2d.store(T, x=i, y=j, v: float32x4)\n"},
@@ -111,6 +113,8 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
            {make_pointer(Access::ReadWrite, l.a, {l.i, l.j}, {l.n, l.n}, make_int(0))})),
        "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)\n"},
       {make_prefetch(l.a, {l.i, l.j}), "prefetch A[i, j]\n"},
+      {make_last_block(counters, l.n, l.n, flag, store),
+       "last_block N[n] of n flag=F {\n  A[i, j] = x\n}\n"},
   };
 }
 

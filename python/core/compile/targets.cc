@@ -124,6 +124,9 @@ void bind_targets(py::module_& m) {
           "local_memory_bytes", [](const Target& t) { return t.limits.local_memory_bytes; },
           "The bytes of ``shared`` memory that a block may have.")
       .def_property_readonly(
+          "device_fence", [](const Target& t) { return t.features.device_fence; },
+          "Whether blocks of a kernel may share out a stage, which the last of them reads.")
+      .def_property_readonly(
           "max_image_size", [](const Target& t) { return t.images().max_width; },
           "The texels that an image may have along an axis.");
   m.def("fits_image", fits_image);

@@ -32,6 +32,8 @@ class StmtPrinter {
   virtual std::string barrier() = 0;
   // The value that a thread receives from another. Only for dialects with shuffles.
   virtual std::string shuffle(const ir::Shuffle& n) = 0;
+  // Whether the thread runs the body of the statement. Only for dialects with a fence of devices.
+  virtual std::string is_in_last_block(const ir::LastBlock& n) = 0;
   // The declaration of an array that the kernel allocates.
   virtual std::string declaration(const ir::Buffer& buffer) = 0;
   // The line in front of a loop; not called for UnrollHint::None.

@@ -1,5 +1,6 @@
 #include "codegen/legalize/kernel_form.h"
 
+#include <algorithm>
 #include <set>
 
 #include "codegen/legalize/align_access.h"
@@ -31,6 +32,38 @@ bool is_store(const Stmt& s) {
   return s->kind == ir::StmtKind::Store || s->kind == ir::StmtKind::TextureStore;
 }
 
+// Whether the threads of a block wait for one another there.
+bool is_meeting(ir::StmtKind kind) {
+  return kind == ir::StmtKind::Barrier || kind == ir::StmtKind::LastBlock;
+}
+bool waits(const Stmt& s) { return ir::contains<ir::Barrier>(s) || ir::contains<ir::LastBlock>(s); }
+
+// Whether the statement reads and writes one buffer in global memory.
+bool exchanges(const Stmt& s) {
+  std::unordered_set<const ir::BufferNode*> read, written;
+  ir::walk_once(
+      s, [&](const ir::Load& n) { read.insert(n.buffer.get()); },
+      [&](const ir::Store& n) { written.insert(n.buffer.get()); },
+      [&](const ir::Pointer& n) {
+        if (ir::reads(n.access)) read.insert(n.buffer.get());
+        if (ir::writes(n.access)) written.insert(n.buffer.get());
+      });
+  return std::ranges::any_of(written, [&](const ir::BufferNode* each) {
+    return each->memory == ir::MemoryScope::Global && read.contains(each);
+  });
+}
+
+// Whether a thread may read what another one wrote on the same side of a LastBlock, so that only a
+// barrier is between them.
+bool exchanges_beside_last_block(const Stmt& body) {
+  bool inside = false;
+  ir::walk_statements(body, [&](const ir::LastBlock& n) { inside = inside || exchanges(n.body); });
+  return inside || exchanges(ir::rewrite(body, [](const ir::LastBlock& n, const Stmt&) {
+           return make_last_block(n.counters, n.index, n.count, n.flag, ir::make_empty(),
+                                  n.location);
+         }));
+}
+
 class FormFinder {
  public:
   explicit FormFinder(const Dialect& dialect) : dialect_(dialect) {}
@@ -44,6 +77,8 @@ class FormFinder {
         form_.exchanged.insert(param.buffer.get());
       }
     }
+    form_.fences_parameters =
+        takes_ticket_ ? exchanges_beside_last_block(kernel.body) : !form_.exchanged.empty();
     return std::move(form_);
   }
 
@@ -60,7 +95,7 @@ class FormFinder {
     if (const auto* let = as<ir::Let>(s)) return find_returns(let->body);
     if (const auto* allocate = as<ir::Allocate>(s)) return find_returns(allocate->body);
     const auto* guard = as<ir::If>(s);
-    if (guard == nullptr || is_store(guard->then) || ir::contains<ir::Barrier>(guard->then)) return;
+    if (guard == nullptr || is_store(guard->then) || waits(guard->then)) return;
     form_.returns.insert(guard);
     find_returns(guard->then);
   }
@@ -68,7 +103,11 @@ class FormFinder {
   void stmt(const Stmt& s) {
     if (const auto* n = as<ir::Store>(s)) see(n->buffer, n->indices.front());
     if (const auto* n = as<ir::For>(s)) form_.loops.emplace(n, unroll_hint(*n));
-    meets_ = meets_ || s->kind == ir::StmtKind::Barrier;
+    if (const auto* n = as<ir::LastBlock>(s)) {
+      widths_[n->flag.get()].insert(1);
+      takes_ticket_ = true;
+    }
+    meets_ = meets_ || is_meeting(s->kind);
     for_each_child(s, [&](const Expr& e) { expr(e); }, [&](const Stmt& child) { stmt(child); });
   }
 
@@ -86,7 +125,8 @@ class FormFinder {
 
   const Dialect& dialect_;
   KernelForm form_;
-  bool meets_ = false;  // whether the kernel has a barrier
+  bool meets_ = false;         // whether the kernel has a barrier or a LastBlock
+  bool takes_ticket_ = false;  // whether the kernel has a LastBlock
   std::unordered_map<const ir::BufferNode*, Widths> widths_;
   std::unordered_set<const ir::ExprNode*> seen_;
 };

@@ -21,10 +21,13 @@ enum class UnrollHint : uint8_t { None, Unroll, Leave };
 struct KernelForm {
   std::unordered_map<const ir::BufferNode*, ArrayForm> arrays;  // accessed arrays
   std::unordered_map<const ir::StmtNode*, UnrollHint> loops;    // all loops
-  // Parameters that threads of a block may read after other threads wrote them. Barriers fence
-  // these parameters. They are not `restrict`: although each single thread would satisfy
-  // `restrict`, PoCL 3.1 would move reads before the barrier.
+  // Parameters that a thread may read after other threads wrote them. They are not `restrict`:
+  // although each single thread would satisfy `restrict`, PoCL 3.1 would move reads before the
+  // barrier.
   std::unordered_set<const ir::BufferNode*> exchanged;
+  // Whether threads of a block exchange values in parameters by barriers, which then fence global
+  // memory, too. A LastBlock has fences of its own.
+  bool fences_parameters = false;
   // Guards around everything that follows in the kernel. They are printed as early returns, which
   // keep the body flat. Excludes guards around barriers, at which other threads would wait, and
   // guards around a single store.

@@ -26,6 +26,7 @@ class Dropper {
       return make_allocate(array->buffer, body, array->location);
     }
     if (const auto* store = as<ir::Store>(s)) used_.insert(store->buffer.get());
+    if (const auto* last = as<ir::LastBlock>(s)) used_.insert(last->flag.get());
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
   }

@@ -94,6 +94,14 @@ class DialectVerifier {
     value(n.offset);
     stmt(n.body);
   }
+  void check(const ir::LastBlock& n, const Stmt& s) {
+    if (!dialect_.device_fence) {
+      add(DialectRule::Fences, s, "blocks do not exchange values");
+    }
+    value(n.index);
+    value(n.count);
+    stmt(n.body);
+  }
   void check(const ir::Allocate& n, const Stmt& s) {
     memory(n.buffer);
     const Type type = dialect_.loaded(n.buffer->type);
@@ -342,6 +350,8 @@ std::string_view to_string(DialectRule rule) {
       return "conditions";
     case DialectRule::Shuffles:
       return "shuffles";
+    case DialectRule::Fences:
+      return "fences";
     case DialectRule::Functions:
       return "functions";
     case DialectRule::Foreign:

@@ -118,6 +118,10 @@ class StorageWidener {
     }
     if (const auto* n = as<ir::Let>(s)) return let(*n);
     if (const auto* n = as<ir::Allocate>(s)) return allocate(*n);
+    if (as<ir::LastBlock>(s) != nullptr && !dialect_.device_fence) {
+      fail(s->location, Code::ScopeTooWide, "build for a target that has -device_fence=1",
+           "blocks of a launch exchange values, but {} has no fence for that", dialect_.name);
+    }
     return map_children(
         s, [&](const Expr& e) { return expr(e); }, [&](const Stmt& child) { return stmt(child); });
   }

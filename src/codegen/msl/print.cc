@@ -306,7 +306,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
   std::string barrier() override {
     return fmt::format("{}_barrier(mem_flags::mem_threadgroup{});",
                        ir::is_one_simd_group(kernel(), target_) ? "simdgroup" : "threadgroup",
-                       form.exchanged.empty() ? "" : " | mem_flags::mem_device");
+                       form.fences_parameters ? " | mem_flags::mem_device" : "");
   }
 
   // With a constant offset, threads at an end of the SIMD-group may have no source thread:
@@ -319,6 +319,10 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
     }
     return fmt::format("simd_shuffle({}, ushort(int(tl_lane) + {}))", value,
                        exprs.text(n.offset, Precedence::Product));
+  }
+
+  std::string is_in_last_block(const ir::LastBlock&) override {
+    TL_UNREACHABLE("Metal's fences are of threadgroups");
   }
 
   bool uses_lane() const {

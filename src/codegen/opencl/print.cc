@@ -13,6 +13,7 @@
 #include "codegen/opencl/intrinsics.h"
 #include "codegen/opencl/opencl_dialect.h"
 #include "codegen/opencl/reserved_words.h"
+#include "codegen/opencl/take_ticket.h"
 #include "ir/visit.h"
 #include "support/check.h"
 
@@ -265,12 +266,17 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
   }
 
   std::string barrier() override {
-    return form.exchanged.empty() ? "barrier(CLK_LOCAL_MEM_FENCE);"
-                                  : "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);";
+    return form.fences_parameters ? "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"
+                                  : "barrier(CLK_LOCAL_MEM_FENCE);";
   }
 
   std::string shuffle(const ir::Shuffle&) override {
     TL_UNREACHABLE("OpenCL C 1.2 has no shuffles");
+  }
+
+  std::string is_in_last_block(const ir::LastBlock& n) override {
+    return fmt::format("{}(&{}[{}], {}, {})", take_ticket(exprs.prelude), exprs.name(n.counters),
+                       exprs.text(n.index), exprs.text(n.count), exprs.name(n.flag));
   }
 
   const bool is_fast_;

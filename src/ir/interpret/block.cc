@@ -39,7 +39,9 @@ struct Thread {
 using Threads = std::vector<std::unique_ptr<Thread>>;
 
 std::string_view name_of(Stepper::Halt halt) {
-  return halt == Stepper::Halt::Shuffle ? "shuffle" : "barrier";
+  return halt == Stepper::Halt::Shuffle     ? "shuffle"
+         : halt == Stepper::Halt::LastBlock ? "ticket"
+                                            : "barrier";
 }
 
 // Whether all threads have halted at the same statement. If not, reports this for the first thread
@@ -96,6 +98,25 @@ void shuffle(Threads& threads) {
   }
 }
 
+// Takes the block's ticket. All threads are at the same LastBlock.
+void take_ticket(Threads& threads, LaunchState& launch) {
+  Thread& first = *threads.front();
+  const auto& n = static_cast<const LastBlock&>(first.stepper.halted_at());
+  const auto number = [&](const Expr& e, const char* what) {
+    return first.evaluator.evaluate_decision(e, &n, n.location, what);
+  };
+  const Memory* counters = launch.memory.at(n.counters.get()).memory.get();
+  Tickets& group = launch.tickets[{counters, number(n.index, "the index of the counter is")}];
+  group.emplace(first.runner.id()->block, first.runner.barriers_passed());
+  const bool is_last =
+      static_cast<int64_t>(group.size()) == number(n.count, "the number of blocks is");
+  for (const auto& thread : threads) {
+    thread->runner.pass_barrier();
+    if (is_last) thread->runner.enter_last_block(group);
+    thread->stepper.enter_last_block(is_last);
+  }
+}
+
 }  // namespace
 
 void run_block(LaunchState& launch, const std::array<int64_t, 3>& block) {
@@ -117,6 +138,8 @@ void run_block(LaunchState& launch, const std::array<int64_t, 3>& block) {
     if (!agree(threads, launch.kernel)) return;
     if (threads.front()->halt == Stepper::Halt::Shuffle) {
       shuffle(threads);
+    } else if (threads.front()->halt == Stepper::Halt::LastBlock) {
+      take_ticket(threads, launch);
     } else {
       for (const auto& thread : threads) thread->runner.pass_barrier();
     }

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <utility>
 
 #include "ir/interpret/access.h"
 #include "ir/interpret/evaluate.h"
@@ -17,10 +19,12 @@ struct LaunchState {
   const Evaluator& plan;   // has the values of the kernel's scalar parameters
   RunState& run;
   ObjectHistories histories;
+  // By the memory of the counters and the counter.
+  std::map<std::pair<const Memory*, int64_t>, Tickets> tickets;
 };
 
-// Runs all threads of the block in turn, from one barrier or shuffle to the next. If the threads
-// halt at different statements, reports this and abandons the block.
+// Runs all threads of the block in turn, from one barrier, shuffle or ticket to the next. If the
+// threads halt at different statements, reports this and abandons the block.
 void run_block(LaunchState& launch, const std::array<int64_t, 3>& block);
 
 }  // namespace texloom::ir

@@ -53,7 +53,8 @@ class Interpreter {
         case Stepper::Halt::Barrier:
           break;
         case Stepper::Halt::Shuffle:
-          TL_UNREACHABLE("only kernels have shuffles");
+        case Stepper::Halt::LastBlock:
+          TL_UNREACHABLE("only threads of kernels halt here");
         case Stepper::Halt::Launch:
           launch(static_cast<const Launch&>(stepper.halted_at()));
       }
@@ -95,7 +96,7 @@ class Interpreter {
   }
 
   void launch(const Kernel& kernel, const std::array<int64_t, 3>& grid) {
-    LaunchState launch{kernel, view_.own, evaluator_, state_, {}};
+    LaunchState launch{kernel, view_.own, evaluator_, state_, {}, {}};
     for (int64_t z = 0; z < grid[2]; ++z) {
       for (int64_t y = 0; y < grid[1]; ++y) {
         for (int64_t x = 0; x < grid[0]; ++x) run_block(launch, {x, y, z});

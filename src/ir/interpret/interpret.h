@@ -34,7 +34,8 @@ struct InterpretOptions {
 //   * Kernels, Legalized: executes the launch plan: the blocks of each kernel one by one, and
 //     the threads of a block in turn, each up to the next barrier or shuffle. A barrier orders the
 //     accesses of its block's threads to shared and global memory; nothing orders two blocks of a
-//     launch.
+//     launch but the tickets of a LastBlock. The interpreter keeps the counts of tickets itself,
+//     and leaves the memory of counters alone.
 //
 // `arguments` are the places of the parameters, in order; one image may contain several textures.
 // The caller owns the memory, which is updated in place. Elements that the caller has not written

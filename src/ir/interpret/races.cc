@@ -5,7 +5,12 @@ namespace {
 
 bool unordered(const std::optional<Accessor>& a, const Accessor& b) {
   if (!a) return false;
-  return a->id.block != b.id.block || (a->interval == b.interval && a->id.thread != b.id.thread);
+  if (a->id.block != b.id.block) {
+    if (b.tickets == nullptr) return true;
+    const auto ticket = b.tickets->find(a->id.block);
+    return ticket == b.tickets->end() || a->interval > ticket->second;
+  }
+  return a->interval == b.interval && a->id.thread != b.id.thread;
 }
 
 }  // namespace

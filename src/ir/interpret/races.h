@@ -1,12 +1,15 @@
 // Records which threads of a launch accessed an element, as far as a later access may conflict.
 //
-// Two accesses conflict if at least one is a write and they are made by threads of two blocks, or
-// by two threads of one block without a barrier in between. The interpreter runs blocks one after
+// Two accesses conflict if at least one is a write and they are made by threads of two blocks, of
+// which neither took the last ticket after what the other did, or by two threads of one block
+// without a barrier in between. The interpreter runs blocks one after
 // another, and threads one after another between barriers. This order hides no conflict, since each
 // access is compared with earlier reads and writes.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -14,10 +17,16 @@
 
 namespace texloom::ir {
 
+// Blocks that have taken tickets, each with the barriers that it had passed by then.
+using Tickets = std::map<std::array<int64_t, 3>, int64_t>;
+
 // The thread that accesses, and the line of the user's program.
 struct Accessor {
   ThreadId id;
   int64_t interval = 0;  // barriers that the block has passed
+  // Of a thread that runs the body of a LastBlock: the tickets of its group. What these blocks did
+  // before they took them precedes the body. Null for other threads.
+  const Tickets* tickets = nullptr;
   SourceLocation line;
 };
 

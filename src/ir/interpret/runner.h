@@ -63,9 +63,12 @@ class Runner {
   RunState& state() const { return *state_; }
   const std::optional<ThreadId>& id() const { return id_; }
   void pass_barrier() { ++interval_; }
+  int64_t barriers_passed() const { return interval_; }
+  // From now on the thread runs the body of a LastBlock; the tickets must outlive the runner.
+  void enter_last_block(const Tickets& tickets) { tickets_ = &tickets; }
   // This runner as an accessor, at this line. The runner must be a thread of a kernel.
   Accessor accessor(const SourceLocation& own) const {
-    return {id_.value(), interval_, line_of(own)};
+    return {id_.value(), interval_, tickets_, line_of(own)};
   }
 
   // Accessing a vector or a texel counts once.
@@ -111,6 +114,7 @@ class Runner {
   std::string kernel_;
   std::optional<ThreadId> id_;
   int64_t interval_ = 0;  // barriers passed
+  const Tickets* tickets_ = nullptr;
   SourceLocation line_;
 };
 

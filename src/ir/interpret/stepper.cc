@@ -44,7 +44,8 @@ void Stepper::begin(Frame& frame) {
         frame.extent = 1;
       },
       [&](const Free& n) { view_.own.erase(n.buffer.get()); }, [](const Barrier&) {},
-      [&](const Shuffle&) { frame.extent = 1; }, [](const Launch&) {});
+      [&](const Shuffle&) { frame.extent = 1; }, [&](const LastBlock&) { frame.extent = 1; },
+      [](const Launch&) {});
 }
 
 void Stepper::allocate(const Buffer& buffer) {
@@ -75,16 +76,18 @@ const Stmt* Stepper::next_child(Frame& frame) {
       [&](const Seq& n) { return &n.statements[static_cast<size_t>(i)]; },
       [](const Let& n) { return &n.body; }, [](const Shuffle& n) { return &n.body; },
       [](const Nest& n) { return &n.body; }, [](const Pipelined& n) { return &n.body; },
-      [](const Allocate& n) { return &n.body; },
+      [](const Allocate& n) { return &n.body; }, [](const LastBlock& n) { return &n.body; },
       [](const auto&) -> const Stmt* { return nullptr; });
 }
 
-std::optional<Stepper::Halt> Stepper::halt_at(StmtKind kind) {
+std::optional<Stepper::Halt> Stepper::halt_at(StmtKind kind) const {
   switch (kind) {
     case StmtKind::Barrier:
       return Halt::Barrier;
     case StmtKind::Shuffle:
       return Halt::Shuffle;
+    case StmtKind::LastBlock:
+      return runner_.id() ? std::optional(Halt::LastBlock) : std::nullopt;
     case StmtKind::Launch:
       return Halt::Launch;
     default:

@@ -13,7 +13,7 @@ namespace texloom::ir {
 // threads of a block take turns at barriers.
 class Stepper {
  public:
-  enum class Halt : uint8_t { End, Barrier, Shuffle, Launch };
+  enum class Halt : uint8_t { End, Barrier, Shuffle, LastBlock, Launch };
 
   // The arguments must outlive the Stepper.
   Stepper(const Stmt& body, Runner& runner, View& view, Evaluator& evaluator)
@@ -22,14 +22,18 @@ class Stepper {
   // Allocates a temporary that lives from the start of the run.
   void allocate(const Buffer& buffer);
 
-  // Runs up to the next barrier, shuffle or launch, or to the end. The caller that resumes it after
-  // a shuffle must have bound the shuffle's variable. Vectorized loops and thread loops run like
-  // serial loops. This is valid for two nested loops over one thread tag, too: in each iteration of
-  // the outer loop, the inner loop completely fills a buffer that is allocated inside the outer
-  // loop.
+  // Runs up to the next barrier, shuffle, ticket or launch, or to the end. The caller that resumes
+  // it after a shuffle must have bound the shuffle's variable, and after a LastBlock it must have
+  // called enter_last_block(). Where all loops run in order, each body of a LastBlock runs.
+  // Vectorized loops and thread loops run like serial loops. This is valid for two nested loops
+  // over one thread tag, too: in each iteration of the outer loop, the inner loop completely fills
+  // a buffer that is allocated inside the outer loop.
   Halt advance();
 
-  // The Barrier, Shuffle or Launch of the last halt.
+  // Decides whether the thread runs the body of the LastBlock at which it has halted.
+  void enter_last_block(bool is_last) { frames_.back().extent = is_last ? 1 : 0; }
+
+  // The Barrier, Shuffle, LastBlock or Launch of the last halt.
   const StmtNode& halted_at() const { return *halted_at_; }
   // Whether the other stepper has halted at the same place, in the same iterations of all loops.
   bool is_where(const Stepper& other) const;
@@ -42,7 +46,7 @@ class Stepper {
     int64_t extent = 1;  // the number of iterations or statements
   };
 
-  static std::optional<Halt> halt_at(StmtKind kind);
+  std::optional<Halt> halt_at(StmtKind kind) const;
   void push(const Stmt& s);
   void begin(Frame& frame);
   const Stmt* next_child(Frame& frame);

@@ -114,6 +114,8 @@ constexpr std::array kAttributes = {
               Flag{[](Target& t) -> bool& { return t.features.float16_arithmetic; }}},
     Attribute{"argument_buffers",
               Flag{[](Target& t) -> bool& { return t.features.argument_buffers; }}, kMetal},
+    Attribute{"device_fence", Flag{[](Target& t) -> bool& { return t.features.device_fence; }},
+              kOpenCl},
     Attribute{"device_class", kDeviceClass, kOpenCl},
     Attribute{"conditional_barriers",
               Flag{[](Target& t) -> bool& { return t.quirks.conditional_barriers; }}},

@@ -40,6 +40,9 @@ constexpr Features metal_features(bool argument_buffers) {
   return {.float64 = false, .float16_arithmetic = true, .argument_buffers = argument_buffers};
 }
 
+// PTX has fences of the device's scope, which OpenCL C 1.2 lacks.
+constexpr Features kNvidiaFeatures{.device_fence = true};
+
 // Sources: for the plain "opencl" the OpenCL 1.2 full profile's minima (images 8192, 128 and 8
 // image arguments, 32 KiB, 1024 bytes of arguments) and NVIDIA's 64 threads along z; the vendors'
 // guides for other OpenCL devices; Apple's Metal feature set tables, with the version of the
@@ -51,7 +54,7 @@ constexpr std::array kPresets = {
     Preset{OpenCL, "adreno", "Adreno", Gpu, opencl_limits(1024, 1024, 16384, 32768)},
     Preset{OpenCL, "mali", "Mali", Gpu, opencl_limits(256, 256, 8192, 32768)},
     Preset{OpenCL, "intel_graphics", "Intel", Gpu, opencl_limits(256, 256, 16384, 65536)},
-    Preset{OpenCL, "nvidia", "NVIDIA", Gpu, opencl_limits(1024, 64, 16384, 49152)},
+    Preset{OpenCL, "nvidia", "NVIDIA", Gpu, opencl_limits(1024, 64, 16384, 49152), kNvidiaFeatures},
     Preset{OpenCL, "pocl", "Portable Computing Language", Cpu,
            opencl_limits(1024, 1024, 8192, 32768)},
     Preset{Metal, "", {}, Gpu, metal_limits(96, 1), metal_features(false), {2, 3}},

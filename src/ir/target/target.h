@@ -71,6 +71,9 @@ struct Features {
   // Kernels may take their buffers and textures in one buffer of addresses: Metal's argument
   // buffers of tier 2.
   bool argument_buffers = false;
+  // A block can make what it wrote visible to the whole device, so that another block of the launch
+  // may read it after both took tickets (LastBlock in ir/stmt.h).
+  bool device_fence = false;
 
   bool operator==(const Features&) const = default;
 };

@@ -28,12 +28,12 @@ class DeclarationParser {
     const Token at = reader_.peek();
     shape();
     if (!d_.extents.empty()) {
-      if (d_.memory == MemoryScope::Global) return stores();
+      if (d_.memory == MemoryScope::Global) return use();
       reader_.wrong(at, "give it constant extents",
                     "an array in {} memory must have a constant size", to_string(d_.memory));
     }
     d_.layout = linear_layout(d_.shape);
-    if (reader_.at_word("nontemporal", 1)) return stores();
+    if (reader_.at_word("nontemporal", 1) || reader_.at_word("counters", 1)) return use();
     if (!reader_.accept(",")) return;
     const Token layout_token = reader_.peek();
     d_.layout = LayoutParser(reader_).bind(d_.shape);
@@ -41,12 +41,16 @@ class DeclarationParser {
       reader_.wrong(layout_token, "declare it as texture2d<...>",
                     "a buffer has the layout of a texture");
     }
-    stores();
+    use();
   }
 
-  void stores() {
+  void use() {
     if (!reader_.accept(",")) return;
     const Token at = reader_.peek();
+    if (reader_.accept_word("counters")) {
+      d_.counts = true;
+      return;  // buffer_problem() says which arrays may be counters
+    }
     reader_.expect_word("nontemporal");
     d_.nontemporal = d_.memory == MemoryScope::Global;
     if (d_.nontemporal) return;

@@ -32,6 +32,7 @@ constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
 constexpr Words kFree = {"buffer.free", "texture2d.free"};
 constexpr Words kBarrier = {"barrier"};
 constexpr Words kShuffle = {"shuffle"};
+constexpr Words kLastBlock = {"last_block"};
 constexpr Words kLaunch = {"launch"};
 constexpr Words kPipelined = {"pipelined"};
 }  // namespace words
@@ -112,6 +113,7 @@ StmtParser::Close StmtParser::opening() {
   if (kind == StmtKind::While) return condition();
   if (kind == StmtKind::Nest) return nest();
   if (kind == StmtKind::Pipelined) return pipelined();
+  if (kind == StmtKind::LastBlock) return last_block();
   return nullptr;
 }
 
@@ -170,6 +172,24 @@ StmtParser::Close StmtParser::pipelined() {
   };
 }
 
+StmtParser::Close StmtParser::last_block() {
+  const Token first = reader_.next();
+  const Buffer counters = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  reader_.expect("[");
+  const Expr index = exprs_.expr();
+  reader_.expect("]");
+  reader_.expect_word("of");
+  const Expr count = exprs_.expr();
+  reader_.expect_word("flag");
+  reader_.expect("=");
+  const Buffer flag = names_.buffer(reader_, reader_.name("the name of a buffer"));
+  const SourceLocation location = place(first);
+  return [this, first, counters, index, count, flag, location](Stmt body) {
+    return checked(exprs_, first,
+                   make_last_block(counters, index, count, flag, std::move(body), location));
+  };
+}
+
 // -- Statements without a block.
 
 StmtParser::Item StmtParser::item() {
@@ -201,6 +221,7 @@ StmtParser::Item StmtParser::item() {
     case StmtKind::While:
     case StmtKind::Nest:
     case StmtKind::Pipelined:
+    case StmtKind::LastBlock:
     case StmtKind::Seq:
       break;  // handled by opening() and statements()
   }

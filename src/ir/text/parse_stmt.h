@@ -84,6 +84,7 @@ class StmtParser {
   Close condition();  // of an If or a While
   Close nest();
   Close pipelined();
+  Close last_block();
 
   Item item();
   Bound bound();

@@ -202,6 +202,18 @@ class Printer {
     stmt(n.body, line.depth + 1);
     out_ += line.indent + "}\n";
   }
+  void print(const LastBlock& n, const Line& line) {
+    out_ += InOrder{"{}last_block {}[{}] of {} flag={}{} {{\n",
+                    line.indent,
+                    name(n.counters),
+                    text(n.index),
+                    text(n.count),
+                    name(n.flag),
+                    line.place}
+                .text;
+    stmt(n.body, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
   void print(const Allocate& n, const Line& line) {
     out_ += InOrder{"{}{}.alloca {}: {}{}\n", line.indent, object_word(n.buffer), name(n.buffer),
                     declaration(*n.buffer),   line.place}
@@ -376,14 +388,14 @@ class Printer {
 
   std::string location(const SourceLocation& where) const { return location_text(where, options_); }
 
-  static std::string_view stores_of(const BufferNode& b) {
-    return b.nontemporal ? ", nontemporal" : "";
+  static std::string_view use_of(const BufferNode& b) {
+    return b.counts ? ", counters" : b.nontemporal ? ", nontemporal" : "";
   }
 
   std::string declaration(const BufferNode& b) {
     if (b.is_symbolic() && !b.is_texture()) {
       return fmt::format("{} {}[{}]{}", to_string(b.memory), to_string(b.type), list(b.extents),
-                         stores_of(b));
+                         use_of(b));
     }
     std::string shape;
     for (const int64_t extent : b.shape) {
@@ -392,7 +404,7 @@ class Printer {
     if (!b.is_texture()) {
       const bool linear = b.layout == linear_layout(b.shape);
       return fmt::format("{} {}[{}]{}{}", to_string(b.memory), to_string(b.type), shape,
-                         linear ? "" : ", " + to_string(b.layout), stores_of(b));
+                         linear ? "" : ", " + to_string(b.layout), use_of(b));
     }
     std::string text_form =
         b.is_symbolic()

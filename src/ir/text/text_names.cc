@@ -22,7 +22,8 @@ bool same_declaration(const BufferNode& b, const Declaration& d) {
                  [](const Expr& x, const Expr& y) { return equal(x, y); });
   return same_extents && b.type == d.type && b.shape == d.shape && b.memory == d.memory &&
          b.layout == d.layout && b.origin.x.same_as(d.origin.x) && b.origin.y.same_as(d.origin.y) &&
-         b.origin.exact_image == d.origin.exact_image && b.nontemporal == d.nontemporal;
+         b.origin.exact_image == d.origin.exact_image && b.nontemporal == d.nontemporal &&
+         b.counts == d.counts;
 }
 
 constexpr std::string_view kRename = "give each thing in the text its own name";
@@ -69,6 +70,7 @@ Buffer TextNames::declare(const TextReader& reader, const NamedToken& name,
   node->layout = declaration.layout;
   node->origin = declaration.origin;
   node->nontemporal = declaration.nontemporal;
+  node->counts = declaration.counts;
   node->location = std::move(location);
   const std::string problem = buffer_problem(*node);
   if (!problem.empty()) {

@@ -20,6 +20,7 @@ struct Declaration {
   Layout layout;
   TextureOrigin origin;
   bool nontemporal = false;
+  bool counts = false;
 };
 
 // A declared reducer. Reductions that use it name a variable for each parameter.

@@ -451,6 +451,24 @@ class Verifier {
     expr(n.offset);
     body(n.body, n.var, true);
   }
+  // A block takes one ticket in a launch, so no loop may repeat it, and no condition leave it out.
+  void check(const LastBlock& n, const Stmt& s) {
+    all_reach(s);
+    const bool uniform = !expr(n.index).varying && !expr(n.count).varying;
+    if (!uniform) found_.add(Rule::Barriers, s, "threads of a block take tickets of two groups");
+    if (loop_ != nullptr || guards_ > 0) {
+      found_.add(Rule::Barriers, s, "a block may take several tickets, or none");
+    }
+    use_buffer(n.counters, Access::Read, s);
+    use_buffer(n.counters, Access::Write, s);
+    element(s, n.counters, {n.index});
+    if (!scope_.contains(n.flag.get())) {
+      found_.add(Rule::Definitions, s, "{} is not defined here", n.flag->name);
+    }
+    ++guards_;
+    stmt(n.body);
+    --guards_;
+  }
   void check(const Launch& n, const Stmt& s) {
     if (n.kernel < 0 || static_cast<size_t>(n.kernel) >= program_.kernels.size()) {
       return found_.add(Rule::Plan, s, "there is no kernel with this number");

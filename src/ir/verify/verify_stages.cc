@@ -53,6 +53,7 @@ constexpr CodeKinds kAllocate = kCode | kPlan;
 constexpr CodeKinds kFree = kPlan;
 constexpr CodeKinds kBarrier = kCode;
 constexpr CodeKinds kShuffle = kind_bit(CodeKind::Legalized);
+constexpr CodeKinds kLastBlock = kCode;
 constexpr CodeKinds kLaunch = kPlan;
 }  // namespace row
 

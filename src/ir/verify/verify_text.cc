@@ -52,6 +52,9 @@ std::string text_of(const Stmt& s) {
         return fmt::format("shuffle {} = {} by {}", text_of(n.var), text_of(n.value),
                            text_of(n.offset));
       },
+      [](const LastBlock& n) {
+        return fmt::format("last_block {}[{}]", n.counters->name, text_of(n.index));
+      },
       [](const Nest& n) { return "nest " + n.result->name; },
       [](const Pipelined& n) { return "pipelined " + n.buffer->name; },
       [](const Allocate& n) { return "alloca " + n.buffer->name; },

@@ -59,7 +59,8 @@ std::string element_problem(const Buffer& buffer, const Exprs& indices, Type hel
       return fmt::format("an index is {}, neither int32 nor int64", to_string(index->type));
     }
   }
-  return first(to_string(access_problem(indices, held)), memory_problem(buffer, held, form));
+  return first(when(buffer->counts, "it accesses counters of blocks, which only last_block does"),
+               to_string(access_problem(indices, held)), memory_problem(buffer, held, form));
 }
 
 std::string texel_problem(const Buffer& texture, const Expr& x, const Expr& y, Type held,
@@ -194,6 +195,15 @@ std::string problem_of(const Pipelined& n) {
 std::string problem_of(const Allocate&) { return {}; }
 std::string problem_of(const Free&) { return {}; }
 std::string problem_of(const Barrier&) { return {}; }
+std::string problem_of(const LastBlock& n) {
+  const BufferNode& flag = *n.flag;
+  return first(
+      when(!n.counters->counts, "it takes tickets of a buffer without counters"),
+      when(!is_scalar_index(n.index), "the index is not a scalar of type int32 or int64"),
+      when(n.count->type != kInt32, "the number of blocks is not an int32"),
+      when(flag.memory != MemoryScope::Shared || flag.type != kInt32 || flag.shape != Shape{1},
+           "the flag is not an int32 that a block shares"));
+}
 std::string problem_of(const Launch&) { return {}; }
 
 constexpr std::string_view kStrayPointer =
@@ -293,7 +303,10 @@ std::string buffer_problem(const BufferNode& b) {
       when(!b.is_symbolic() && layout.is_open(), "an extent is less than 1"),
       when(!b.type.is_scalar() || !well_formed(b.type), "its element type is not a scalar type"),
       when(b.nontemporal && (b.is_texture() || b.memory != MemoryScope::Global),
-           "only an array in global memory has non-temporal stores"));
+           "only an array in global memory has non-temporal stores"),
+      when(b.counts && (b.is_texture() || b.memory != MemoryScope::Global || b.type != kInt32 ||
+                        b.rank() != 1 || b.nontemporal),
+           "counters are int32, in global memory, along one axis"));
   if (!problem.empty()) return problem;
   if (b.is_symbolic()) {
     const std::string extents = extents_problem(b);

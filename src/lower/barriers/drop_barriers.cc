@@ -43,6 +43,7 @@ class BarrierDropper {
       const Stmt then = perhaps(guard->then, guard->condition);
       return is_empty(then) ? then : make_if(guard->condition, then, guard->location);
     }
+    if (const auto* n = as<LastBlock>(s)) return run(*n);
     // The expressions of a statement are evaluated before its body.
     const bool forward = direction_ == Direction::Forward;
     if (forward) note_expressions(s);
@@ -56,6 +57,14 @@ class BarrierDropper {
   Stmt passed(const Stmt& barrier) {
     separated_ = true;
     return barrier;
+  }
+
+  // The threads of the block wait for one another before the body.
+  Stmt run(const LastBlock& n) {
+    if (direction_ == Direction::Forward) separated_ = true;
+    const Stmt body = run(n.body);
+    if (direction_ == Direction::Backward) separated_ = true;
+    return make_last_block(n.counters, n.index, n.count, n.flag, body, n.location);
   }
 
   Stmt run(const Seq& seq) {

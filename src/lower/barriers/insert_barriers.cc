@@ -156,6 +156,7 @@ class BarrierInserter {
     if (const auto* loop = as<While>(s)) return run(*loop, s);
     if (const auto* let = as<Let>(s)) return is_update(*let, {}) ? before(s) : run(*let);
     if (const auto* guard = as<If>(s)) return run(*guard, s);
+    if (const auto* last = as<LastBlock>(s)) return run(*last);
     if (as<Barrier>(s) != nullptr) {
       separate();
       return s;
@@ -227,6 +228,20 @@ class BarrierInserter {
     if (known->second.separated) separate();
     pending_.add(known->second.pending);
     return after_barrier(conflict, known->first);
+  }
+
+  // The threads of the block wait for one another before the body, which all of them run or none.
+  Stmt run(const LastBlock& n) {
+    separate();
+    const Stmt body = run(n.body);
+    if (!conditional_ && contains<Barrier>(body)) {
+      fail(n.location, Code::BarrierInCondition,
+           "let the last block exchange nothing in shared memory, or build for a target with "
+           "-conditional_barriers=1",
+           "a barrier is needed where only the last of several blocks goes on: such barriers are "
+           "known to fail on CPUs");
+    }
+    return make_last_block(n.counters, n.index, n.count, n.flag, body, n.location);
   }
 
   Stmt run(const Let& let) {

@@ -10,6 +10,7 @@
 #include "ir/evaluation.h"
 #include "ir/reducer.h"
 #include "ir/visit.h"
+#include "lower/barriers/group_of_blocks.h"
 #include "lower/barriers/insert_barriers.h"
 #include "lower/build/argument_copies.h"
 #include "lower/build/auto_unroll.h"
@@ -61,6 +62,9 @@ class Builder {
       if (stage.op->is_placeholder() || stage.attachment.kind != AttachKind::Root) continue;
       nests.push_back(root(id));
       const std::vector<Buffer> own = allocations(id);
+      program.temporaries.insert(program.temporaries.end(), temporaries_.begin(),
+                                 temporaries_.end());
+      temporaries_.clear();
       program.temporaries.insert(program.temporaries.end(), own.begin(), own.end());
     }
     program.body = make_seq(std::move(nests));
@@ -289,9 +293,25 @@ class Builder {
     for (auto id = attached.rbegin(); id != attached.rend(); ++id) {
       if (!leaf_of(s_.stage(host), s_.stage(*id).attachment.axis).same_as(axis)) continue;
       if (std::find(elsewhere.begin(), elsewhere.end(), *id) != elsewhere.end()) continue;
+      if (is_divided_among_blocks(s_, *id)) {
+        for (const Buffer& part : allocations(*id)) temporaries_.push_back(part);
+        body = make_seq({filled(*id), copied(*id), in_last_block(*id, std::move(body))});
+        continue;
+      }
       body = allocated(*id, make_seq({filled(*id), copied(*id), body}));
     }
     return body;
+  }
+
+  // What follows a stage that blocks share out, in the last of them.
+  Stmt in_last_block(StageId id, Stmt body) {
+    const GroupOfBlocks group = group_of_blocks(s_, bounds_, id);
+    temporaries_.push_back(group.counters);
+    const SourceLocation& where = s_.stage(id).attachment.location;
+    return make_allocate(group.flag,
+                         make_last_block(group.counters, group.index, group.count, group.flag,
+                                         std::move(body), where),
+                         where);
   }
 
   Stmt copied(StageId id) const {
@@ -481,7 +501,9 @@ class Builder {
   std::unordered_map<StageId, Expr> slot_;  // which of its two buffers a stage uses now
   // Partial results of reductions that threads share.
   std::unordered_map<StageId, ResultElement> part_of_;
-  std::vector<Buffer> parts_;                   // partial results of reductions of this root stage
+  std::vector<Buffer> parts_;  // partial results of reductions of this root stage
+  // Global memory that attached stages of this root stage need.
+  std::vector<Buffer> temporaries_;
   std::map<StageId, bool> written_everywhere_;  // memoized by stage
 };
 

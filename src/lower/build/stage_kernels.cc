@@ -5,6 +5,7 @@
 
 #include "ir/accesses.h"
 #include "ir/visit.h"
+#include "schedule/attach.h"
 #include "schedule/operation/kernel_nests.h"
 #include "support/diagnostic.h"
 
@@ -53,7 +54,9 @@ class KernelMaker {
   StageId writer_of(const Stmt& loops) const {
     std::optional<StageId> writer;
     const auto note = [&](const Buffer& b) {
-      if (!writer && b->memory == MemoryScope::Global) writer = buffers_.stage_of(b);
+      if (writer || b->memory != MemoryScope::Global) return;
+      writer = buffers_.stage_of(b);
+      if (writer && is_divided_among_blocks(s_, *writer)) writer.reset();
     };
     for_each_access(loops, [&](const BufferAccess& n) {
       if (n.writes()) note(n.buffer);
@@ -73,6 +76,7 @@ class KernelMaker {
     for (const Buffer& buffer : written) {
       const std::optional<StageId> writer = buffers_.stage_of(buffer);
       if (!writer || writer == buffers_.stage_of(written.back())) continue;
+      if (is_divided_among_blocks(s_, *writer)) continue;
       const Stage& stage = s_.stage(*writer);
       if (stage.attachment.kind == AttachKind::At && stage.scan < 0) refuse(buffer);
     }

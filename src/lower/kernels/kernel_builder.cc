@@ -148,6 +148,15 @@ class KernelBuilder {
       inner[n->buffer.get()] = {};
       return without_threads(n->body, outer, inner);
     }
+    // Its body runs in one block of those that differ in the other tags.
+    if (const auto* n = as<LastBlock>(s)) {
+      Tags inner = outer;
+      for (const ThreadAxis& a : kernel_.axes) {
+        if (a.tag.block) inner.insert(a.tag);
+      }
+      return make_last_block(n->counters, n->index, n->count, n->flag,
+                             without_threads(n->body, inner, own), n->location);
+    }
     if (const Expr writer = writer_of(s, outer, own)) return make_if(writer, s, s->location);
     return map_children(
         s, [](const Expr& e) { return e; },

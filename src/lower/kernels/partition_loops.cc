@@ -89,6 +89,11 @@ class Partitioner {
       if (as<Allocate>(each) != nullptr) {
         end_run();
         result.push_back(outside_loops(each));
+      } else if (const auto* last = as<LastBlock>(each)) {
+        // A copy of it would be under a condition.
+        end_run();
+        result.push_back(make_last_block(last->counters, last->index, last->count, last->flag,
+                                         outside_loops(last->body), last->location));
       } else if (const IndexConditions tests(each); interior_blocks(tests.all()).empty()) {
         end_run();
         result.push_back(cut(each, tests, known_));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lower/schedule/check_arguments.h"
+#include "lower/schedule/check_divided_stages.h"
 #include "lower/schedule/check_loops.h"
 #include "lower/schedule/check_operation.h"
 #include "lower/schedule/check_storage.h"
@@ -53,6 +54,7 @@ void check_schedule(Lowering& lowering) {
       extents_of(stage.op->shape, stage.name(), stage.op->location);
     });
   }
+  collect(sink, [&] { check_divided_stages(lowering, sink); });
   collect(sink, [&] { check_double_buffers(lowering); });
   // A missing argument would also be reported as a missing symbol.
   if (sink.diagnostics().empty()) collect(sink, [&] { check_symbols(lowering); });

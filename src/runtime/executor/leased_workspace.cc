@@ -39,7 +39,8 @@ Status LeasedWorkspace::add(hal::WorkspacePool& pool, const std::shared_ptr<hal:
   TL_ASSIGN_OR_RETURN(
       auto lease,
       pool.acquire(queue, hal::BufferDesc{.bytes = std::get<BufferStorage>(storage).bytes,
-                                          .usage = kBufferUsage}));
+                                          .usage = kBufferUsage,
+                                          .zeroed = are_counters(storage)}));
   leases_.emplace_back(std::move(lease));
   return {};
 }

@@ -2,7 +2,9 @@
 // run, and binds temporaries to their places in them.
 //
 // A run acquires as many objects as the plan has; none is allocated if the pool has them from
-// earlier runs. The reuse is safe because the queue is in order.
+// earlier runs. The reuse is safe because the queue is in order. Counters of blocks come from
+// objects that the pool lends for nothing else: two runs have the same ones only if one follows the
+// other.
 #pragma once
 
 #include <memory>

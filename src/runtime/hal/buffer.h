@@ -24,6 +24,9 @@ struct BufferDesc {
   std::uint64_t bytes = 0;
   BufferUsage usage = BufferUsage::All;
   MemoryKind memory = MemoryKind::Device;
+  // Device::create_buffer() fills it with zeros, which needs BufferUsage::CopyTarget. A workspace
+  // pool lends it only to borrowers who ask for zeros, and who leave it full of zeros.
+  bool zeroed = false;
   bool operator==(const BufferDesc&) const = default;
 };
 
@@ -42,10 +45,10 @@ struct NativeBuffer {
   std::uint64_t offset = 0;  // in `whole`, in bytes
 };
 
-// Linear memory of a device, made by Allocator. Unless it is imported, its contents are initially
-// undefined. The object itself is immutable (queues and mappings write its memory), so threads may
-// share handles. A buffer keeps alive the parts of its device that it needs, may outlive the Device
-// handle, and may be released while the device still uses it.
+// Linear memory of a device, made by Allocator. Unless it is imported or zeroed, its contents are
+// initially undefined. The object itself is immutable (queues and mappings write its memory), so
+// threads may share handles. A buffer keeps alive the parts of its device that it needs, may
+// outlive the Device handle, and may be released while the device still uses it.
 class Buffer : public std::enable_shared_from_this<Buffer>, public Resident {
  public:
   virtual ~Buffer();

@@ -32,7 +32,8 @@ class Device {
   // Allocates, counts and imports memory, and creates views.
   const std::shared_ptr<Allocator>& allocator() const { return allocator_; }
 
-  // Shorthands for the allocator's functions.
+  // Shorthands for the allocator's functions. create_buffer() also fills a buffer that is to be
+  // zeroed, and waits for the device's queue.
   bool supports(TexelFormat format, TextureUsage usage) const;
   Result<std::shared_ptr<Buffer>> create_buffer(const BufferDesc& desc);
   Result<std::shared_ptr<Texture>> create_texture(const TextureDesc& desc);

@@ -95,7 +95,8 @@ class IndexWriter {
   // --- plans ---
 
   static index::Storage storage(const TensorStorage& storage) {
-    const auto kind = kind_of<index::StorageKind>(storage);
+    const auto kind =
+        are_counters(storage) ? index::StorageKind::Counters : kind_of<index::StorageKind>(storage);
     if (const auto* buffer = std::get_if<BufferStorage>(&storage))
       return {buffer->bytes, 0, 0, {}, false, kind};
     const auto& texture = std::get<TextureStorage>(storage);

@@ -47,7 +47,9 @@ class PlanReader {
   TensorStorage storage(const index::Storage& storage) {
     switch (storage.kind()) {
       case index::StorageKind::Buffer:
-        return BufferStorage{storage.bytes()};
+        return BufferStorage{.bytes = storage.bytes()};
+      case index::StorageKind::Counters:
+        return BufferStorage{.bytes = storage.bytes(), .counters = true};
       case index::StorageKind::Texture:
         return TextureStorage{
             {storage.width(), storage.height()}, values_.format(storage.format()), storage.exact()};

@@ -8,7 +8,8 @@ std::string describe(const TensorStorage& storage) {
   if (const auto* texture = std::get_if<TextureStorage>(&storage))
     return fmt::format("a texture {} of {}{}", hal::to_string(texture->format),
                        texture->exact_extent ? "exactly " : "", hal::to_string(texture->extent));
-  return fmt::format("a buffer of {} bytes", std::get<BufferStorage>(storage).bytes);
+  const auto& buffer = std::get<BufferStorage>(storage);
+  return fmt::format("{} of {} bytes", buffer.counters ? "counters" : "a buffer", buffer.bytes);
 }
 
 std::uint64_t bytes_of(const TensorStorage& storage) {

@@ -30,6 +30,10 @@ using hal::Size;
 
 struct BufferStorage {
   std::uint64_t bytes = 0;
+  // Counters of blocks, a temporary: zero before and after each launch. Several counters may share
+  // memory, since a launch that uses one is complete before the next that uses it, but they share
+  // none with other temporaries.
+  bool counters = false;
 };
 struct TextureStorage {
   hal::Extent2D extent = {};
@@ -42,6 +46,10 @@ using TensorStorage = std::variant<BufferStorage, TextureStorage>;
 // "a buffer of 64 bytes", "a texture rgba32float of 32x32 texels"
 std::string describe(const TensorStorage& storage);
 std::uint64_t bytes_of(const TensorStorage& storage);
+inline bool are_counters(const TensorStorage& storage) {
+  const auto* buffer = std::get_if<BufferStorage>(&storage);
+  return buffer != nullptr && buffer->counters;
+}
 
 struct TensorSpec {
   std::string name;

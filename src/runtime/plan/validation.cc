@@ -290,6 +290,9 @@ Status check_open(const TensorSpec& tensor) {
 Status check_tensors(const LaunchPlan& plan) {
   for (const auto* tensors : {&plan.arguments, &plan.temporaries, &plan.constants}) {
     for (const TensorSpec& tensor : *tensors) {
+      if (are_counters(tensor.storage) && tensors != &plan.temporaries)
+        return invalid_argument("\"{}\" has counters of blocks, which only a temporary may have",
+                                tensor.name);
       for (const Size& extent : tensor.shape) {
         if (extent.symbol_count() > plan.symbols.size() || !extent.loop_slots().empty())
           return invalid_argument("the shape of \"{}\" has a symbol that is not in the plan",
@@ -309,6 +312,7 @@ Status check_tensors(const LaunchPlan& plan) {
 bool lies_within(const TensorStorage& tensor, const PartOfTemporary& part,
                  const TensorStorage& whole) {
   if (tensor.index() != whole.index()) return false;
+  if (are_counters(tensor) || are_counters(whole)) return false;
   if (const auto* buffer = std::get_if<BufferStorage>(&tensor))
     return part.origin == hal::Offset2D{} &&
            hal::range_fits(part.offset, buffer->bytes, std::get<BufferStorage>(whole).bytes);

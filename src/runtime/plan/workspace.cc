@@ -124,16 +124,21 @@ class WorkspacePlanner {
   }
 
   Result<WorkspacePlan> run() {
-    Numbers buffers;
+    Numbers buffers, counters;
     std::map<hal::TexelFormat, Numbers> textures;
     for (const std::uint32_t temporary : uses_.allocated()) {
       const TensorStorage& storage = plan_.temporaries[temporary].storage;
+      if (are_counters(storage)) {
+        counters.push_back(temporary);
+        continue;
+      }
       const auto* texture = std::get_if<TextureStorage>(&storage);
       (texture == nullptr ? buffers : textures[texture->format]).push_back(temporary);
     }
     for (const auto& [format, temporaries] : textures)
       TL_RETURN_IF_ERROR(plan_textures(format, temporaries));
     TL_RETURN_IF_ERROR(plan_buffers(buffers));
+    place_counters(counters);
     for (const PartOfTemporary& part : plan_.parts)
       workspace_.places[part.temporary] = place_in(workspace_.places[part.whole], part);
     return std::move(workspace_);
@@ -190,6 +195,19 @@ class WorkspacePlanner {
         result.push_back({first->second, second->second});
     }
     return result;
+  }
+
+  void place_counters(const Numbers& temporaries) {
+    if (temporaries.empty()) return;
+    BufferStorage object{.bytes = 0, .counters = true};
+    for (const std::uint32_t temporary : temporaries) {
+      object.bytes = std::max(object.bytes, bytes_of(plan_.temporaries[temporary].storage));
+      workspace_.places[temporary] = {
+          .object = static_cast<std::uint32_t>(workspace_.objects.size()),
+          .offset = 0,
+          .origin = {}};
+    }
+    workspace_.objects.emplace_back(object);
   }
 
   Status plan_buffers(const Numbers& temporaries) {
@@ -272,15 +290,19 @@ std::uint64_t least_workspace_bytes(const LaunchPlan& plan) {
   const Uses uses(plan);
   // The live memory grows only when a step allocates.
   std::map<std::optional<hal::TexelFormat>, std::map<std::int64_t, std::uint64_t>> live;
+  std::uint64_t bytes = 0;  // of counters at first, which share memory
   for (const std::uint32_t temporary : uses.allocated()) {
     const TensorStorage& storage = plan.temporaries[temporary].storage;
+    if (are_counters(storage)) {
+      bytes = std::max(bytes, bytes_of(storage));
+      continue;
+    }
     const auto* texture = std::get_if<TextureStorage>(&storage);
     auto& at = live[texture == nullptr ? std::nullopt : std::optional(texture->format)];
     const plan::Lifetime lifetime = uses.lifetime(temporary);
     for (std::int64_t now = lifetime.first; now <= lifetime.last; ++now)
       at[now] += bytes_of(storage);
   }
-  std::uint64_t bytes = 0;
   for (const auto& [kind, at] : live) {
     std::uint64_t most = 0;
     for (const auto& [now, sum] : at) most = std::max(most, sum);

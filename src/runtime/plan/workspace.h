@@ -8,6 +8,8 @@
 // origin, and no kernel reads one of these textures and writes the other; a tensor whose origin
 // some kernel takes to be (0, 0) lies at (0, 0).
 //
+// All counters of blocks are at the beginning of one object, which has nothing else.
+//
 // Lifetimes are those between the steps that allocate and free. A temporary that is allocated
 // outside of a loop lives as long as the whole loop; a temporary that is allocated inside is freed
 // inside.

@@ -10,7 +10,8 @@ namespace {
 using hal::Offset2D;
 
 bool lies_within(const TensorStorage& tensor, const Placement& place, const TensorStorage& object) {
-  if (tensor.index() != object.index()) return false;
+  if (tensor.index() != object.index() || are_counters(tensor) != are_counters(object))
+    return false;
   const auto* texture = std::get_if<TextureStorage>(&tensor);
   if (texture == nullptr)
     return place.origin == Offset2D{} &&
@@ -54,6 +55,7 @@ class Checker {
           "temporary \"{}\" does not fit object {}; the workspace has {} objects", tensor.name,
           place.object, workspace_.objects.size());
     for (const std::uint32_t other : live_) {
+      if (are_counters(tensor.storage) && are_counters(plan_.temporaries[other].storage)) continue;
       if (places_meet(tensor.storage, place, plan_.temporaries[other].storage,
                       workspace_.places[other]))
         return invalid_argument("temporaries \"{}\" and \"{}\" are live together and overlap",

@@ -96,7 +96,7 @@ class Inference {
     own.end = shape;
     if (points_ == Points::Needed) limit_points(schedule_, links_, stage, bounds_);
     demand(stage, shape, own);
-    const bool whole = schedule_.is_update(id);
+    const bool whole = schedule_.is_update(id) || is_divided_among_blocks(schedule_, id);
     own.buffer_min = whole ? Exprs(shape.size(), make_int(0)) : own.min;
     own.buffer_extent = whole ? shape : own.extent;
     const AxisExtents extents = make_loops(stage, own);
@@ -238,7 +238,10 @@ class Inference {
     check_encloses(schedule_, stage.id, reader);
     const LoopPath fixed = enclosing_loops(schedule_, stage.id);
     const LoopPath path = all_loops(schedule_, reader);
-    const MemoryScope memory = scope_of(schedule_, stage.id).memory;
+    // A group of blocks shares out what the loops over blocks around the stage need.
+    const MemoryScope memory = is_divided_among_blocks(schedule_, stage.id)
+                                   ? MemoryScope::Shared
+                                   : scope_of(schedule_, stage.id).memory;
     RegionMap running;
     for (size_t i = 0; i < path.size(); ++i) {
       if (i < fixed.size()) {

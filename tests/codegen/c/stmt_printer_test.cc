@@ -63,6 +63,9 @@ class PlainStmts : private StmtPrinter {
   std::string shuffle(const ir::Shuffle& n) override {
     return "shuffle(" + exprs_.text(n.value) + ", " + exprs_.text(n.offset) + ")";
   }
+  std::string is_in_last_block(const ir::LastBlock& n) override {
+    return "last(" + exprs_.name(n.counters) + ", " + exprs_.text(n.count) + ")";
+  }
   std::string declaration(const ir::Buffer& buffer) override {
     return "array " + exprs_.name(buffer) + ";";
   }
@@ -92,6 +95,15 @@ TEST_F(StmtPrinterTest, StatementsFollowOneAnother) {
             "  y[0] = 1;\n"
             "  barrier;\n"
             "  y[1] = 2;\n");
+}
+
+TEST_F(StmtPrinterTest, TheLastBlockIsABranch) {
+  const ir::Buffer counters = ir::make_counters("n", make_int(4));
+  const ir::Buffer flag = ir::make_buffer("f", kInt32, {1}, ir::MemoryScope::Shared);
+  EXPECT_EQ(printed(make_last_block(counters, i, make_int(3), flag, one)),
+            "  if (last(n, 3)) {\n"
+            "    y[0] = 1;\n"
+            "  }\n");
 }
 
 TEST_F(StmtPrinterTest, BlocksAreIndented) {

@@ -12,6 +12,7 @@
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
 #include "codegen/legalize/widen_storage.h"
+#include "ir/text/parse.h"
 #include "ir/verify/verify.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
@@ -19,6 +20,7 @@
 #include "tests/codegen/corpus.h"
 #include "tests/codegen/interpreted.h"
 #include "tests/codegen/kernels.h"
+#include "tests/ir/text/program_texts.h"
 
 namespace texloom::codegen::testing {
 namespace {
@@ -32,6 +34,7 @@ constexpr Dialect kNarrow{
     .half = HalfSupport::Memory,
     .bools_in_memory = false,
     .float64 = true,
+    .device_fence = true,
 };
 
 ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
@@ -92,6 +95,16 @@ TEST(Dialect, OfALanguageWithVectorsOfBools) {
     SCOPED_TRACE(each.name);
     check(each.program, dialect);
   }
+}
+
+TEST(Dialect, WithoutAFenceHasNoTickets) {
+  Dialect dialect = kNarrow;
+  dialect.device_fence = false;
+  const ir::Program program = ir::parse_program(ir::kTicketsLegalizedText, "t.tl");
+  EXPECT_TRUE(find_violations(program, kNarrow).empty());
+  const std::vector<DialectViolation> found = find_violations(program, dialect);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().rule, DialectRule::Fences);
 }
 
 TEST(Dialect, WithoutHalfRefusesIt) {

@@ -7,7 +7,7 @@ namespace texloom::ir {
 namespace {
 
 Accessor by(int64_t thread, int64_t interval = 0, int64_t block = 0) {
-  return {{{block, 0, 0}, {thread, 0, 0}}, interval, {}};
+  return {{{block, 0, 0}, {thread, 0, 0}}, interval, nullptr, {}};
 }
 
 class Histories : public ::testing::Test {

@@ -175,14 +175,15 @@ TEST(Target, Attributes) {
 
 TEST(Target, AttributesByName) {
   const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
-  EXPECT_EQ(values.size(), 18U);
+  EXPECT_EQ(values.size(), 19U);
   const auto named = [](std::string_view name, AttributeValue value) {
     return std::pair(name, std::move(value));
   };
   EXPECT_EQ(values[0], named("max_num_threads", int64_t{1024}));
   EXPECT_EQ(values[4], named("max_private_memory", int64_t{77}));
   EXPECT_EQ(values[9], named("float64", false));
-  EXPECT_EQ(values[11], named("device_class", "cpu"));
+  EXPECT_EQ(values[11], named("device_fence", false));
+  EXPECT_EQ(values[12], named("device_class", "cpu"));
 }
 
 // An attribute overrides the preset in any order.

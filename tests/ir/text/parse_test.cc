@@ -94,10 +94,16 @@ constexpr StmtKind kStmtKinds[] = {
 #undef TL_STMT
 };
 
+std::vector<std::string_view> all_texts() {
+  std::vector<std::string_view> texts(kProgramTexts.begin(), kProgramTexts.end());
+  texts.insert(texts.end(), kTicketTexts.begin(), kTicketTexts.end());
+  return texts;
+}
+
 // A node that the parser does not know fails here once the table of stages allows it.
 TEST(Parse, TextsHaveEveryNodeAtEveryStage) {
   std::map<CodeKind, Found> found;
-  for (const std::string_view text : kProgramTexts) {
+  for (const std::string_view text : all_texts()) {
     const Program program = parse_program(text, "p.tl");
     const bool plan = program.stage >= ProgramStage::Kernels;
     found[plan                                       ? CodeKind::Plan
@@ -127,7 +133,7 @@ TEST(Parse, TextsHaveEveryNodeAtEveryStage) {
 }
 
 TEST(Parse, TextsComeBack) {
-  for (const std::string_view text : kProgramTexts) {
+  for (const std::string_view text : all_texts()) {
     const Program program = parse_program(text, "p.tl");
     EXPECT_EQ(to_string(program), text);
     round_trip(program);

@@ -212,7 +212,90 @@ kernel k grid=(n, 1, 1) block=(1, 1, 1)
   texture2d.store(T, x=floordiv(i, 8) * floordiv(m * 2 + 3, 4), y=floormod(i, 8), A[ramp(i * (m * 2), 1, 4)]: float32x4)
 )";
 
+inline constexpr std::string_view kTicketsLoopsText =
+    R"(program tickets stage=loops
+  param A: global float32[4]
+  buffer.alloca C: global float32[8]
+  buffer.alloca N: global int32[4], counters
+  nest A {
+    thread<blockIdx.x> bx < 4 {
+      thread<blockIdx.y> by < 2 {
+        C[bx * 2 + by] = 1.0
+      }
+      buffer.alloca F: shared int32[1]
+      last_block N[bx] of 2 flag=F {
+        A[bx] = C[bx * 2] + C[bx * 2 + 1]
+      }
+    }
+  }
+)";
+
+inline constexpr std::string_view kTicketsFlattenedText =
+    R"(program tickets stage=flattened
+  param A: global float32[4]
+  buffer.alloca C: global float32[8]
+  buffer.alloca N: global int32[4], counters
+  nest A {
+    thread<blockIdx.x> bx < 4 {
+      thread<blockIdx.y> by < 2 {
+        C[bx * 2 + by] = 1.0
+      }
+      buffer.alloca F: shared int32[1]
+      last_block N[bx] of 2 flag=F {
+        A[bx] = C[bx * 2] + C[bx * 2 + 1]
+      }
+    }
+  }
+)";
+
+inline constexpr std::string_view kTicketsKernelsText =
+    R"(program tickets stage=kernels
+  param A: global float32[4]
+  buffer.alloca C: global float32[8]
+  buffer.alloca N: global int32[4], counters
+  launch k(C, N, A) grid=(4, 2, 1) block=(1, 1, 1)
+  buffer.free C
+  buffer.free N
+
+kernel k grid=(4, 2, 1) block=(1, 1, 1)
+  param C: read_write global float32[8]
+  param N: read_write global int32[4], counters
+  param A: write global float32[4]
+  axis bx = blockIdx.x < 4
+  axis by = blockIdx.y < 2
+  buffer.alloca F: shared int32[1]
+  C[bx * 2 + by] = 1.0
+  last_block N[bx] of 2 flag=F {
+    A[bx] = C[bx * 2] + C[bx * 2 + 1]
+  }
+)";
+
+inline constexpr std::string_view kTicketsLegalizedText =
+    R"(program tickets stage=legalized
+  param A: global float32[4]
+  buffer.alloca C: global float32[8]
+  buffer.alloca N: global int32[4], counters
+  launch k(C, N, A) grid=(4, 2, 1) block=(1, 1, 1)
+  buffer.free C
+  buffer.free N
+
+kernel k grid=(4, 2, 1) block=(1, 1, 1)
+  param C: read_write global float32[8]
+  param N: read_write global int32[4], counters
+  param A: write global float32[4]
+  axis bx = blockIdx.x < 4
+  axis by = blockIdx.y < 2
+  buffer.alloca F: shared int32[1]
+  C[bx * 2 + by] = 1.0
+  last_block N[bx] of 2 flag=F {
+    A[bx] = C[bx * 2] + C[bx * 2 + 1]
+  }
+)";
+
 inline constexpr std::array kProgramTexts = {kLoopsText,     kFlattenedText, kKernelsText,
                                              kLegalizedText, kTexelText,     kOpenTextureText};
+// Programs for targets with a fence of the device.
+inline constexpr std::array kTicketTexts = {kTicketsLoopsText, kTicketsFlattenedText,
+                                            kTicketsKernelsText, kTicketsLegalizedText};
 
 }  // namespace texloom::ir

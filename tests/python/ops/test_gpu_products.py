@@ -1,6 +1,7 @@
 """Products of matrices with tiles in shared memory, of integers, whose sums are exact."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -87,7 +88,13 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_default_schedules(name, has_epilogue):
     f = check(*CASES[name], has_epilogue)
-    assert len(f.kernels) == (2 if name == "pieces" else 1)
+    assert len(f.kernels) == 1
+    assert ("tl_take_ticket" in f.kernels[0].source) == (name in ("slices", "pieces"))
+
+
+def test_two_kernels_where_no_fence_is_known():
+    f = computed((50, 3072), (3072, 100), True, target=f"{TARGET} -device_fence=0")
+    assert len(f.kernels) == 2
 
 
 @pytest.mark.parametrize("pieces", [1, 3])
@@ -104,6 +111,8 @@ SLICED = {
     "wide blocks": ProductTile(8, (1, 2), 16, slices=4),
     "pieces": ProductTile(7, (1, 1), 16, pieces=2, slices=2),
     "more pieces": ProductTile(8, (1, 1), 32, pieces=3, slices=4),
+    "one kernel": ProductTile(4, (2, 1), 16, pieces=2, has_one_kernel=True),
+    "one kernel of slices": ProductTile(7, (1, 1), 16, pieces=2, slices=2, has_one_kernel=True),
 }
 
 
@@ -113,7 +122,7 @@ def test_slices(name, has_epilogue):
     """The last rows and columns are inside of blocks."""
     tile = SLICED[name]
     f = check((45, 96), (96, 72), has_epilogue, tile)
-    assert len(f.kernels) == (1 if tile.pieces == 1 else 2)
+    assert len(f.kernels) == (1 if tile.pieces == 1 or tile.has_one_kernel else 2)
     assert f.kernels[0].block == (tile.threads, 1, 1)
 
 
@@ -127,13 +136,15 @@ def test_slices(name, has_epilogue):
         ((9, 64), (64, 20)),
     ],
 )
-@pytest.mark.parametrize("name", ["single elements", "wide blocks", "pieces"])
+@pytest.mark.parametrize(
+    "name", ["single elements", "wide blocks", "pieces", "one kernel", "one kernel of slices"]
+)
 def test_slices_of_batches_and_small_products(name, left, right):
     check(left, right, True, SLICED[name])
 
 
 @pytest.mark.parametrize("rows", [112, 113])
-@pytest.mark.parametrize("name", SLICED)
+@pytest.mark.parametrize("name", [name for name in SLICED if not name.startswith("one kernel")])
 def test_kernels_of_slices(name, rows):
     """Factors are read by vectors of four; shared memory is as stated, and barriers are few."""
     tile = SLICED[name]
@@ -170,7 +181,9 @@ def test_slices_are_added_in_order():
     np.testing.assert_array_equal(f(left, right), np.ones((32, 32)))
 
 
-@pytest.mark.parametrize("name", ["single elements", "more pieces"])
+@pytest.mark.parametrize(
+    "name", ["single elements", "more pieces", "one kernel", "one kernel of slices"]
+)
 def test_equal_inputs_have_equal_bits(name):
     rng = np.random.default_rng(0)
     left, right = (rng.standard_normal(shape, "float32") for shape in ((45, 192), (192, 72)))
@@ -178,9 +191,32 @@ def test_equal_inputs_have_equal_bits(name):
     np.testing.assert_array_equal(f(left, right), f(left, right))
 
 
+def test_one_kernel_has_the_bits_of_two():
+    """The last block adds up the pieces in the order of the second kernel, whichever it is."""
+    rng = np.random.default_rng(1)
+    left, right = (rng.standard_normal(shape, "float32") for shape in ((45, 192), (192, 72)))
+    tiles = [ProductTile(4, (2, 1), 16, 3, has_one_kernel=one) for one in (False, True)]
+    two, one = (computed(left.shape, right.shape, False, tile) for tile in tiles)
+    assert len(two.kernels) == 2 and len(one.kernels) == 1
+    for _ in range(5):
+        np.testing.assert_array_equal(one(left, right), two(left, right))
+
+
+def test_threads_run_one_kernel_at_once():
+    """Runs on one device count their blocks apart, also in several threads."""
+    f = computed((45, 96), (96, 72), False, SLICED["one kernel"])
+    cases = [(integers(45, 96, seed=i), integers(96, 72, seed=i + 9)) for i in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(5):
+            results = list(threads.map(lambda case: f(*case), cases))
+            for (left, right), result in zip(cases, results, strict=True):
+                np.testing.assert_array_equal(result, left @ right)
+
+
 def test_small_blocks():
     """The kernel that adds up pieces has no more threads than the target allows, either."""
-    f = computed((50, 768), (768, 100), True, target=f"{TARGET} -max_num_threads=64")
+    target = f"{TARGET} -max_num_threads=64 -device_fence=0"
+    f = computed((50, 768), (768, 100), True, target=target)
     assert len(f.kernels) == 2
     assert all(np.prod(kernel.block) <= 64 for kernel in f.kernels)
 

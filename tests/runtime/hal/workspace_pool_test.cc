@@ -122,6 +122,16 @@ TEST_F(WorkspacePools, FormatsUsagesAndKindsDoNotMix) {
   EXPECT_EQ(pool_.statistics().driver_allocations, 5U);
 }
 
+// Whoever asks for zeros gets a buffer that was never lent for anything else.
+TEST_F(WorkspacePools, ZeroedBuffersDoNotMixWithOthers) {
+  const BufferDesc zeroed{.bytes = 1024, .zeroed = true};
+  const void* other = pass(buffer(1024));
+  const void* object = pass(zeroed);
+  EXPECT_NE(object, other);
+  EXPECT_EQ(pass(zeroed), object);
+  EXPECT_EQ(pass(buffer(1024)), other);
+}
+
 TEST_F(WorkspacePools, BuffersAreRecycledLikeTexturesOfOneRow) {
   const void* object = pass(buffer(1000));
   EXPECT_EQ(pass(buffer(200)), object);

@@ -83,6 +83,37 @@ TEST(Workspace, FreedMemoryIsTakenOver) {
   EXPECT_EQ(total_bytes(plan), 8 * 8 * 16 + 640u);
 }
 
+// Counters stay zero from launch to launch, so nothing else is in their object; all of them are.
+TEST(Workspace, CountersHaveAnObjectOfTheirOwn) {
+  const auto counters = [](std::string name, std::uint64_t bytes) {
+    TensorSpec spec = buffer_tensor(std::move(name), bytes);
+    spec.storage = BufferStorage{.bytes = bytes, .counters = true};
+    return spec;
+  };
+  const LaunchPlan plan = plan_of(
+      {buffer_tensor("A", 64), counters("M", 12), counters("N", 40), buffer_tensor("B", 64)},
+      {AllocateStep{0}, AllocateStep{1}, FreeStep{0}, AllocateStep{2}, FreeStep{1}, FreeStep{2},
+       AllocateStep{3}, FreeStep{3}});
+  const WorkspacePlan found = planned(plan);
+  ASSERT_EQ(found.objects.size(), 2U);
+  EXPECT_EQ(found.places[0].object, found.places[3].object);
+  EXPECT_EQ(found.places[1], found.places[2]);
+  const TensorStorage& object = found.objects[found.places[1].object];
+  EXPECT_TRUE(are_counters(object));
+  EXPECT_EQ(bytes_of(object), 40U);
+  EXPECT_FALSE(are_counters(found.objects[found.places[0].object]));
+  EXPECT_EQ(least_workspace_bytes(plan), 104U);
+}
+
+TEST(Workspace, CountersShareWithNothingElse) {
+  LaunchPlan plan = plan_of({buffer_tensor("A", 64)}, {AllocateStep{0}});
+  plan.temporaries[0].storage = BufferStorage{.bytes = 64, .counters = true};
+  plan.workspace = WorkspacePlan{.objects = {BufferStorage{64}}, .places = {{.object = 0}}};
+  EXPECT_FALSE(check_workspace(plan).ok());
+  plan.workspace->objects = {BufferStorage{.bytes = 64, .counters = true}};
+  TL_EXPECT_OK(check_workspace(plan));
+}
+
 TEST(Workspace, WideAndTallTexturesDoNotShare) {
   const auto plan = planned(
       in_turn({texture_tensor("wide", {64, 16}), texture_tensor("tall", {16, 64}),

@@ -13,7 +13,7 @@ from ....extents import likely, number_of
 from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ..family import Family, KernelTask, Scheduled
-from .products import Limits, ProductTile, candidates, has_tiles, schedule_product, seconds
+from .products import SPARED, Limits, ProductTile, candidates, has_tiles, schedule_product, seconds
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,11 @@ class SharedProducts(Family[Product, ProductTile]):
         return candidates(facts.steps, facts.limits)
 
     def seconds(self, facts: Product, knobs: ProductTile, profile: DeviceProfile) -> float:
-        """Return the estimate of :func:`.products.seconds`."""
-        return seconds(knobs, facts.batch, facts.rows, facts.columns, facts.steps, profile)
+        """Return the estimate of :func:`.products.seconds`, with what a second launch costs."""
+        spent = seconds(knobs, facts.batch, facts.rows, facts.columns, facts.steps, profile)
+        if facts.limits.has_fence and knobs.pieces > 1 and not knobs.has_one_kernel:
+            spent += SPARED * profile.launch_seconds
+        return spent
 
     def apply(self, s: Schedule, task: KernelTask, knobs: ProductTile) -> Scheduled:
         """Schedule a product, and later stages of the same kernel."""

@@ -4,12 +4,14 @@ A block computes a tile of the product. In each step its threads copy some rows 
 factors into shared memory, those of the next step while they multiply. The terms of a step may be
 divided into slices, one for each group of threads of the block, which adds up the slices' sums in
 order at the end. If there are few tiles, the steps of the sum are divided into pieces, which blocks
-compute, and a second kernel adds these up in order.
+compute. They are added up in order, by the last block of a tile to be done with its piece, or by a
+second kernel, where the target has no fence that shows a block what others wrote or where a launch
+costs less.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 
@@ -41,6 +43,13 @@ _SUM_BYTES = 3.3  # bytes of the common cache whose time a sum of a piece takes
 # What a second launch costs in a network, 1 to 2 us more than the fit says of launches in a row.
 _SECOND = 0.8  # launches that a second kernel adds, since the first one hides a part
 _PAIR = 3.25  # launches that two kernels take at least
+# What it costs that the last block of a tile adds up the pieces, instead of a second kernel: 3.5 us
+# and 0.11 us for each piece of about 2,000 sums, fitted to 13 products on the same H200. Where both
+# are possible, a second launch counts as 5 us, the least that one more launch costs in networks.
+_LAST = 8.7  # latencies of memory of the fences, of the ticket and of the first sums
+_LAST_SUM_BYTES = 2.4  # bytes of a processor's part of the common cache in the time of a sum
+SPARED = 0.34
+"""Launches that a second one costs in a network, above what kernels in a row show."""
 _USED = {
     (4, (1, 1), 8): 0.63,
     (4, (2, 1), 1): 0.44,
@@ -81,6 +90,8 @@ class ProductTile:
     slices : int
         Slices of the steps in shared memory, each of which other warps add up. They divide
         ``4 * rows``, so that all threads of a block write equally many results.
+    has_one_kernel : bool
+        Whether the last block of a tile adds up several pieces, not a second kernel.
     """
 
     rows: int
@@ -88,6 +99,7 @@ class ProductTile:
     steps: int
     pieces: int = 1
     slices: int = 1
+    has_one_kernel: bool = False
 
     @property
     def block(self) -> tuple[int, int]:
@@ -114,12 +126,12 @@ class ProductTile:
         """Bytes of shared memory: two steps of float32 factors, and the sums of several slices.
 
         Nothing reads the factors any more when a block stores the sums, but these have memory of
-        their own, since each array of a kernel has.
+        their own, since each array of a kernel has. Four bytes say whether a block is the last.
         """
         down, across = self.block
         factors = 2 * (down * (self.steps + _PAD) + self.steps * across)
         sums = down * across * self.slices if self.slices > 1 else 0
-        return 4 * (factors + sums)
+        return 4 * (factors + sums + self.has_one_kernel)
 
 
 @dataclass(frozen=True)
@@ -134,18 +146,26 @@ class Limits:
         Of the steps.
     slices : int
         Of the steps in shared memory.
+    has_fence : bool
+        Whether the last block of a tile can read what other blocks wrote.
     """
 
     threads: int
     shared_bytes: int
     pieces: int
     slices: int = 1
+    has_fence: bool = False
 
     @classmethod
     def of(cls, target: TargetValue) -> Limits:
         """Return the limits of a target."""
-        most, slices = max(_PIECES), max(slices for _, _, slices in _USED)
-        return cls(target.max_threads, target.local_memory_bytes, most, slices)
+        return cls(
+            target.max_threads,
+            target.local_memory_bytes,
+            max(_PIECES),
+            max(slices for _, _, slices in _USED),
+            target.device_fence,
+        )
 
     def broken_by(self, tile: ProductTile) -> str | None:
         """Return the limit that a block of a tile exceeds, or None."""
@@ -176,11 +196,14 @@ def candidates(steps: int, limits: Limits) -> Iterator[tuple[ProductTile, str | 
                 continue
             # The sums of several slices may leave room for fewer steps.
             sizes = own[:1] if slices == 1 else [n for n in own if n % (slices * _LANES) == 0]
-            for tile in (ProductTile(rows, warps, n, pieces, slices) for n in sizes):
-                broken = limits.broken_by(tile)
-                yield tile, broken
-                if broken is None:
-                    break
+            forms = (False, True) if limits.has_fence and pieces > 1 else (False,)
+            for has_one_kernel in forms:
+                for n in sizes:
+                    tile = ProductTile(rows, warps, n, pieces, slices, has_one_kernel)
+                    broken = limits.broken_by(tile)
+                    yield tile, broken
+                    if broken is None:
+                        break
 
 
 def _whole_steps(steps: int) -> int:
@@ -210,7 +233,11 @@ def seconds(
     spent = full * max(at_once * work, alone) + (max(rest * work, alone) if rest else 0)
     spent *= -(-steps // (tile.pieces * tile.steps))
     spent += profile.launch_seconds + _ROUND * latency * (full + (rest > 0))
-    if tile.pieces > 1:
+    if tile.has_one_kernel:
+        rounds = -(-blocks // tile.pieces // profile.processors)
+        sums = rounds * tile.pieces * down * across
+        spent += _LAST * latency + sums * _LAST_SUM_BYTES * profile.processors / profile.cache_rate
+    elif tile.pieces > 1:
         sums = tile.pieces * batch * rows * columns
         spent += _SECOND * profile.launch_seconds + sums * _SUM_BYTES / profile.cache_rate
         spent = max(spent, _PAIR * profile.launch_seconds)
@@ -236,24 +263,41 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     """
     factors = list(sums.op.input_tensors)
     if tile.pieces == 1:
-        return _sum_tiles(s, sums, root, factors, tile)
+        return _sum_tiles(s, sums, root, factors, tile, _bind_grid)
     piece, _ = s[sums].split(sums.op.reduce_axis[0], nparts=tile.pieces)
     parts = s.rfactor(sums, piece)
-    _sum_tiles(s, parts, parts, factors, tile)
     added = in_registers(s, sums, root)
+    if tile.has_one_kernel:
+        block, thread, turn = _bind_blocks(s[root], tile, _bind_grid)
+        s[added].compute_at(s[root], turn)
+        _add_up(s[added], tile.lanes_written)
+        s[parts].set_scope("global")
+        s[parts].compute_at(s[root], block)
+        _sum_tiles(s, parts, parts, factors, tile, _bind_pieces)
+        return thread
+    _sum_tiles(s, parts, parts, factors, tile, _bind_grid)
     thread = _bind_elements(s[root], tile.threads_of_slice)
     s[added].compute_at(s[root], thread)
     _add_up(s[added], _LANES)
     return thread
 
 
+_BindBlocks = Callable[[Stage, list[IterVar], IterVar], None]
+"""Binds the axes of blocks: those before the columns, and that of columns."""
+
+
 def _sum_tiles(
-    s: Schedule, sums: Tensor, root: Tensor, factors: list[Tensor], tile: ProductTile
+    s: Schedule,
+    sums: Tensor,
+    root: Tensor,
+    factors: list[Tensor],
+    tile: ProductTile,
+    bind_blocks: _BindBlocks,
 ) -> IterVar:
-    """Compute the sums of a kernel that writes `root`; return the axis of threads."""
+    """Compute the sums of loops over blocks that write `root`; return the axis of threads."""
     if tile.slices == 1:
         local = in_registers(s, sums, root)
-        thread = _bind_tiles(s[root], tile)
+        thread = _bind_tiles(s[root], tile, bind_blocks)
         s[local].compute_at(s[root], thread)
         _accumulate(s, local, factors, tile)
         return thread
@@ -262,7 +306,7 @@ def _sum_tiles(
     shared = s.rfactor(sums, own)
     local = s.cache_write(shared, "local")
     added = in_registers(s, sums, root)
-    block, thread, turn = _bind_blocks(s[root], tile)
+    block, thread, turn = _bind_blocks(s[root], tile, bind_blocks)
     s[added].compute_at(s[root], turn)
     _add_up(s[added], tile.lanes_written)
     s[shared].set_scope("shared")
@@ -272,7 +316,7 @@ def _sum_tiles(
     return thread
 
 
-def _bind_tiles(stage: Stage, tile: ProductTile) -> IterVar:
+def _bind_tiles(stage: Stage, tile: ProductTile, bind_blocks: _BindBlocks) -> IterVar:
     """Give each block and thread its tile of ``[..., M, N]``; return the axis of threads."""
     *others, row, column = stage.op.axis
     block_row, row = stage.split(row, tile.block[0])
@@ -280,12 +324,14 @@ def _bind_tiles(stage: Stage, tile: ProductTile) -> IterVar:
     threads, own = _split_tile(stage, row, column, tile)
     stage.reorder(*others, block_row, block_column, *threads, *own)
     thread = stage.fuse(*threads)
-    _bind_grid(stage, [*others, block_row], block_column)
+    bind_blocks(stage, [*others, block_row], block_column)
     _bind_thread(stage, thread, own)
     return thread
 
 
-def _bind_blocks(stage: Stage, tile: ProductTile) -> tuple[IterVar, IterVar, IterVar]:
+def _bind_blocks(
+    stage: Stage, tile: ProductTile, bind_blocks: _BindBlocks
+) -> tuple[IterVar, IterVar, IterVar]:
     """Give each block its tile of ``[..., M, N]``, and each thread some vectors of the tile.
 
     Returns the axes of blocks, of threads, and of the vectors of a thread.
@@ -297,7 +343,7 @@ def _bind_blocks(stage: Stage, tile: ProductTile) -> tuple[IterVar, IterVar, Ite
     turn, row = stage.split(row, tile.threads * tile.lanes_written // tile.block[1])
     stage.reorder(*others, block_row, block_column, row, column, turn, lane)
     thread = stage.fuse(row, column)
-    _bind_grid(stage, [*others, block_row], block_column)
+    bind_blocks(stage, [*others, block_row], block_column)
     _bind_thread(stage, thread, [turn, lane], tile.lanes_written)
     return block_column, thread, turn
 
@@ -330,6 +376,11 @@ def _bind_grid(stage: Stage, rows: list[IterVar], column: IterVar) -> None:
     """Bind the axes of blocks; only x may have more blocks than _MOST_BLOCKS_ALONG_Y."""
     stage.bind(stage.fuse(*rows), te.thread_axis("blockIdx.x"))
     stage.bind(column, te.thread_axis("blockIdx.y"))
+
+
+def _bind_pieces(stage: Stage, rows: list[IterVar], column: IterVar) -> None:
+    """Bind the pieces of a stage that is inside of a loop over tiles."""
+    stage.bind(rows[0], te.thread_axis("blockIdx.z"))
 
 
 def _bind_thread(stage: Stage, thread: IterVar, own: list[IterVar], lanes: int = _LANES) -> None:
@@ -408,6 +459,7 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
 
 
 __all__ = [
+    "SPARED",
     "Limits",
     "ProductTile",
     "candidates",

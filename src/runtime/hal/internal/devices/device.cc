@@ -5,6 +5,7 @@
 
 #include "runtime/hal/internal/checks/creation_check.h"
 #include "runtime/hal/internal/recording/arena.h"
+#include "runtime/hal/transfer.h"
 
 namespace texloom::hal {
 
@@ -86,7 +87,12 @@ bool Device::supports(TexelFormat format, TextureUsage usage) const {
 }
 
 Result<std::shared_ptr<Buffer>> Device::create_buffer(const BufferDesc& desc) {
-  return allocator_->create_buffer(desc);
+  TL_ASSIGN_OR_RETURN(std::shared_ptr<Buffer> buffer, allocator_->create_buffer(desc));
+  if (desc.zeroed) {
+    const std::vector<std::byte> zeros(desc.bytes);
+    TL_RETURN_IF_ERROR(write_buffer(*this, buffer, 0, zeros));
+  }
+  return buffer;
 }
 
 Result<std::shared_ptr<Texture>> Device::create_texture(const TextureDesc& desc) {
