@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "ir/accesses.h"
 #include "ir/interpret/instantiate.h"
 #include "ir/interpret/interpret.h"
 #include "ir/visit.h"
@@ -30,9 +31,9 @@ constexpr size_t kShownElements = 8;
 std::set<const BufferNode*> written_buffers(const Program& program) {
   std::set<const BufferNode*> written;
   const auto look = [&](const ir::Stmt& body) {
-    ir::walk(
-        body, [&](const ir::Store& n) { written.insert(n.buffer.get()); },
-        [&](const ir::TextureStore& n) { written.insert(n.texture.get()); });
+    ir::for_each_access(body, [&](const ir::BufferAccess& access) {
+      if (access.writes()) written.insert(access.buffer.get());
+    });
   };
   look(program.body);
   for (const ir::Kernel& kernel : program.kernels) look(kernel.body);

@@ -38,6 +38,11 @@ ir::Target preset_of(const hal::DeviceInfo& info, ir::DeviceClass device_class) 
   return ir::recognized_target(kind, device_class, names);
 }
 
+ir::MatrixUnit matrix_unit_of(const hal::DeviceInfo& info, ir::TargetKind kind) {
+  if (!info.features.matrix_fragments) return ir::MatrixUnit::None;
+  return kind == ir::TargetKind::Metal ? ir::MatrixUnit::Simdgroup : ir::MatrixUnit::MmaSync;
+}
+
 }  // namespace
 
 ir::Target target_of(const hal::DeviceInfo& info) {
@@ -49,6 +54,7 @@ ir::Target target_of(const hal::DeviceInfo& info) {
                      .float64 = info.features.float64,
                      .float16_arithmetic = info.features.float16_arithmetic,
                      .argument_buffers = info.features.argument_buffers,
+                     .matrix_unit = matrix_unit_of(info, target.kind),
                      .device_fence = target.features.device_fence};
   target.device_class = device_class;
   target.quirks = ir::quirks_of(device_class);

@@ -175,6 +175,30 @@ Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
   return finish(node, std::move(location), {&node->body});
 }
 
+std::string_view to_string(FragmentOp op) {
+  switch (op) {
+    case FragmentOp::Fill:
+      return "fill";
+    case FragmentOp::Load:
+      return "load";
+    case FragmentOp::Mma:
+      return "mma";
+    case FragmentOp::Store:
+      return "store";
+  }
+  TL_UNREACHABLE();
+}
+
+Stmt make_fragment_step(FragmentOp op, Exprs operands, bool left_transposed, bool right_transposed,
+                        SourceLocation location) {
+  auto* node = new FragmentStep;
+  node->op = op;
+  node->operands = std::move(operands);
+  node->left_transposed = left_transposed;
+  node->right_transposed = right_transposed;
+  return finish(node, std::move(location), {});
+}
+
 Stmt make_last_block(Buffer counters, Expr index, Expr count, Buffer flag, Stmt body,
                      SourceLocation location) {
   auto* node = new LastBlock;

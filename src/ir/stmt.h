@@ -143,6 +143,31 @@ struct Shuffle : StmtBase<Shuffle> {
   Stmt body;
   auto fields() const { return field_list(Definition{var}, value, offset, width, body); }
 };
+// The side of a square part of a matrix in a fragment, and its elements.
+inline constexpr int64_t kFragmentSide = 16;
+inline constexpr int64_t kFragmentElements = kFragmentSide * kFragmentSide;
+enum class FragmentOp : uint8_t {
+  Fill,   // fragment, value: all elements are the value
+  Load,   // fragment, source, stride: row r is `stride` elements after row r - 1 of the source
+  Mma,    // sums, left, right: sums += left * right, element products and sums of the sums' type
+  Store,  // destination, fragment, stride
+};
+// "fill", "load", "mma", "store"
+std::string_view to_string(FragmentOp op);
+// A step of a product of matrices, which all threads of a SIMD-group make together; its operands
+// are the same for all of them. The threads hold parts of 16 x 16 elements of fragments together:
+// the value of each thread is as if it had all elements alone. One thread writes to memory.
+struct FragmentStep : StmtBase<FragmentStep> {
+  static constexpr StmtKind kKind = StmtKind::FragmentStep;
+  FragmentOp op = FragmentOp::Fill;
+  Exprs operands;  // as at FragmentOp; Pointers to the first element of a part, and scalars
+  // Of an Mma: whether the fragment holds the transpose of the factor.
+  bool left_transposed = false, right_transposed = false;
+  auto fields() const { return field_list(op, operands, left_transposed, right_transposed); }
+
+  // The operand that points to a part of a fragment or to memory.
+  const Pointer& pointer(size_t i) const { return static_cast<const Pointer&>(*operands[i]); }
+};
 // Blocks of a launch form groups; a group has the blocks that name one counter, `count` of them.
 // Each block takes a ticket of its group here, after what its threads did before. The block with
 // the last ticket runs the body: there its threads see what any thread of the group wrote before.
@@ -185,6 +210,8 @@ Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});
 Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
                   SourceLocation location = {});
+Stmt make_fragment_step(FragmentOp op, Exprs operands, bool left_transposed = false,
+                        bool right_transposed = false, SourceLocation location = {});
 Stmt make_last_block(Buffer counters, Expr index, Expr count, Buffer flag, Stmt body,
                      SourceLocation location = {});
 Stmt make_launch(int kernel, SourceLocation location = {});

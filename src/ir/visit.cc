@@ -90,6 +90,9 @@ Stmt rebuild(const Let& n, const Expr& var, Expr value, Stmt body) {
 Stmt rebuild(const Shuffle& n, const Expr& var, Expr value, Expr offset, int width, Stmt body) {
   return make_shuffle(var, std::move(value), std::move(offset), width, std::move(body), n.location);
 }
+Stmt rebuild(const FragmentStep& n, FragmentOp op, Exprs operands, bool left, bool right) {
+  return make_fragment_step(op, std::move(operands), left, right, n.location);
+}
 Stmt rebuild(const Nest& n, const Buffer& result, Stmt body) {
   return make_nest(result, std::move(body), n.location);
 }

@@ -9,6 +9,7 @@
 // lines that the schedule keeps.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -54,9 +55,10 @@ class Schedule {
   struct Pair {
     ir::IterVar outer, inner;
   };
-  // Requires exactly one of `factor` and `nparts`.
+  // Requires exactly one of `factor` and `nparts`. Parts of an exact split are as long as these
+  // say, also where the parent is shorter; other parts shrink to it.
   Pair split(StageId id, const ir::IterVar& parent, std::optional<int64_t> factor,
-             std::optional<int64_t> nparts, const SourceLocation& where);
+             std::optional<int64_t> nparts, const SourceLocation& where, bool exact = false);
   ir::IterVar fuse(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
   void reorder(StageId id, const std::vector<ir::IterVar>& axes, const SourceLocation& where);
   // Returns a warning if the axis was bound before.
@@ -91,6 +93,26 @@ class Schedule {
   // Returns the outputs of the new stage, one for each value of the reduction.
   std::vector<ir::Tensor> rfactor(const ir::Tensor& tensor, const ir::IterVar& axis,
                                   int factor_axis, const SourceLocation& where);
+  // How a sum of products becomes a product of matrices.
+  struct MatrixForm {
+    // The axes that become one, the last varying fastest: data axes, and all reduction axes.
+    std::vector<ir::IterVar> rows, columns, steps;
+    // The first so many values of each axis of `rows`, if readers need no others; empty for all.
+    std::vector<int64_t> row_extents;
+    std::array<int64_t, 3> multiples = {1, 1, 1};  // of rows, columns and steps, with zeros
+    // Whether the left and the right factor are stored transposed; by default, those whose tensors
+    // have that axis last.
+    std::array<std::optional<bool>, 2> transposed = {};
+  };
+  // A matrix for each index of the other data axes.
+  struct Matrices {
+    ir::Tensor left, right, product;
+  };
+  // Adds three stages: the factors of a plain sum of products as matrices, [rows, steps] and
+  // [steps, columns], and their product. Factors of 16 bits keep their type where the sum converts
+  // them; stages between them and the sum that are inlined become part of the factors. The tensor's
+  // own stage then copies the sums out of the product. Fails with BadMatrices.
+  Matrices matrices(const ir::Tensor& tensor, const MatrixForm& form, const SourceLocation& where);
   // Chooses the thread that stores a result that several threads have: see Stage::predicate.
   void set_store_predicate(StageId id, const ir::Expr& predicate, const SourceLocation& where);
   void storage_align(StageId id, const ir::IterVar& axis, int64_t factor, int64_t offset,

@@ -115,6 +115,10 @@ inline std::vector<StmtSample> stmt_samples(const Leaves& l) {
       {make_prefetch(l.a, {l.i, l.j}), "prefetch A[i, j]\n"},
       {make_last_block(counters, l.n, l.n, flag, store),
        "last_block N[n] of n flag=F {\n  A[i, j] = x\n}\n"},
+      {make_fragment_step(
+           FragmentOp::Fill,
+           {make_pointer(Access::Write, l.a, {l.i, l.j}, {l.n, l.n}, make_int(0)), l.z}),
+       "fragment.fill(access_ptr(write, A[i, j], extents=(n, n)), z)\n"},
   };
 }
 

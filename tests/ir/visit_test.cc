@@ -127,7 +127,8 @@ TEST(Children, AreSeenInOrder) {
       {"z", "n", "s"},
       {"call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): int32)"},
       {"i", "j"},
-      {"n", "n", "s"}};
+      {"n", "n", "s"},
+      {"access_ptr(write, A[i, j], extents=(n, n))", "z"}};
   const std::vector<StmtSample> stmts = stmt_samples(l);
   ASSERT_EQ(stmts.size(), expected_stmts.size());
   for (size_t i = 0; i < stmts.size(); ++i) {
@@ -195,6 +196,7 @@ TEST(MapChildren, RebuildsWithEachChild) {
                         (as<If>(sample.s) != nullptr && name == "p") ||
                         (as<While>(sample.s) != nullptr && name == "p") ||
                         (as<LastBlock>(sample.s) != nullptr && name == "n") ||
+                        (as<FragmentStep>(sample.s) != nullptr && name == "z") ||
                         (as<Shuffle>(sample.s) != nullptr && (name == "z" || name == "n"));
       EXPECT_EQ(to_string(mapped), direct || head ? renamed(sample.text, name) : sample.text);
     }
@@ -219,7 +221,8 @@ TEST(MapChildren, RebuildsStatements) {
                  "shuffle s: float32 = z by n of 32\nbarrier\n",
                  "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): "
                  "int32)\n",
-                 "prefetch A[i, j]\n", "last_block N[n] of n flag=F {\n  barrier\n}\n"));
+                 "prefetch A[i, j]\n", "last_block N[n] of n flag=F {\n  barrier\n}\n",
+                 "fragment.fill(access_ptr(write, A[i, j], extents=(n, n)), z)\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");

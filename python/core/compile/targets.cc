@@ -121,6 +121,10 @@ void bind_targets(py::module_& m) {
           "max_threads", [](const Target& t) { return t.limits.max_threads; },
           "The threads that a block may have.")
       .def_property_readonly(
+          "matrix_unit",
+          [](const Target& t) { return std::string(to_string(t.features.matrix_unit)); },
+          "How SIMD-groups multiply fragments: none, loops, mma_sync or simdgroup.")
+      .def_property_readonly(
           "local_memory_bytes", [](const Target& t) { return t.limits.local_memory_bytes; },
           "The bytes of ``shared`` memory that a block may have.")
       .def_property_readonly(

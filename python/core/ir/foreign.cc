@@ -6,6 +6,7 @@
 #include "core/ir/declared_buffer.h"
 #include "ir/stmt.h"
 #include "ir/verify/verify_types.h"
+#include "support/check.h"
 #include "support/diagnostic.h"
 
 namespace texloom::python {
@@ -43,6 +44,30 @@ PyExpr pointer(const PyBuffer& b, bool reads, bool writes, const py::object& off
                               user_location()));
 }
 
+// A pointer to the box that begins at `indices` and has these `extents`.
+PyExpr pointer_to_box(const PyBuffer& b, bool reads, bool writes, const py::object& indices,
+                      const py::object& extents) {
+  const Access access = reads && writes ? Access::ReadWrite : writes ? Access::Write : Access::Read;
+  return checked(make_pointer(access, b.node, to_exprs(indices), to_exprs(extents), make_int(0),
+                              user_location()));
+}
+
+PyStmt fragment_step(const std::string& op, const py::object& operands, bool left_transposed,
+                     bool right_transposed) {
+  for (const FragmentOp each :
+       {FragmentOp::Fill, FragmentOp::Load, FragmentOp::Mma, FragmentOp::Store}) {
+    if (to_string(each) != op) continue;
+    Stmt s = make_fragment_step(each, to_exprs(operands), left_transposed, right_transposed,
+                                user_location());
+    const std::string problem = type_problem(s, {.logical = true});
+    if (problem.empty()) return {std::move(s)};
+    fail(s->location, Code::BadFragmentStep,
+         "give pointers to parts of fragments and of memory of the same type, and a stride",
+         "fragment.{}: {}", op, problem);
+  }
+  TL_UNREACHABLE();
+}
+
 // Turns a call with side effects into a statement; any other expression stays unchanged.
 py::object evaluated(const PyExpr& e) {
   Stmt s = make_evaluate(e.node, user_location());
@@ -55,6 +80,8 @@ py::object evaluated(const PyExpr& e) {
 void bind_foreign(py::module_& m) {
   m.def("foreign_call", foreign_call);
   m.def("pointer", pointer);
+  m.def("pointer_to_box", pointer_to_box);
+  m.def("fragment_step", fragment_step);
   m.def("evaluated", evaluated);
 }
 

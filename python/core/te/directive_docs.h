@@ -16,6 +16,9 @@ factor : int, optional
     The extent of the inner loop.
 nparts : int, optional
     The extent of the outer loop. Exactly one of `factor` and `nparts` is given.
+exact : bool
+    Whether the inner loop has `factor` iterations even if the axis is shorter, so that stages
+    attached outside of it compute whole tiles; by default it is as long as the axis then.
 
 Returns
 -------
@@ -377,6 +380,42 @@ Raises
 ------
 TVMError
     TL2030 for an axis that is not one of the reduction, and for an invalid position.
+)";
+
+inline constexpr const char* kMatrices =
+    R"(Write a sum of products as a product of two matrices, which have stages of their own.
+
+The axes of each list become one axis; the last of them varies fastest. Data axes in neither list
+number matrices. Factors of float16 and bfloat16 that the sum converts to float32 keep their type;
+stages that are inlined become part of the factors.
+The stage of `tensor` then copies the sums out of the product; it may be inlined.
+
+Parameters
+----------
+tensor : Tensor
+    A ``te.sum`` of ``a * b``, where `a` depends on no column and `b` on no row, of constant extents.
+rows, columns : list of IterVar
+    Data axes.
+steps : list of IterVar
+    All reduction axes, in the order in which they become one.
+multiples : tuple of int
+    Zeros after the last row, column and step make their numbers multiples of these.
+row_extents : list of int, optional
+    How many values of each axis of `rows` count, if nothing reads the others.
+left_transposed, right_transposed : bool, optional
+    Whether a factor is stored as its transpose; by default, if its tensor has that axis last.
+
+Returns
+-------
+left, right, product : Tensor
+    ``[..., rows, steps]``, ``[..., steps, columns]`` and ``[..., rows, columns]``; transposed
+    factors have their last two axes exchanged.
+
+Raises
+------
+TVMError
+    TL2035 for another computation, or if a loop of its stage is scheduled already; TL2005 for axes
+    of other stages.
 )";
 
 }  // namespace texloom::python::docs

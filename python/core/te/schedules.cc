@@ -107,16 +107,16 @@ void bind_loop_directives(py::class_<PyStage>& c) {
   c.def(
       "split",
       [](const PyStage& s, const PyIterVar& parent, const py::object& factor,
-         const py::object& nparts) {
+         const py::object& nparts, bool exact) {
         const SourceLocation where = user_location();
         const auto dropped = dropped_annotations(s.get(), {parent.node}, "split", where);
         const auto parts = s.schedule->split(s.id, parent.node, constant(s, parent, factor),
-                                             constant(s, parent, nparts), where);
+                                             constant(s, parent, nparts), where, exact);
         show(dropped);
         return py::make_tuple(PyIterVar{parts.outer}, PyIterVar{parts.inner});
       },
       py::arg("parent"), py::arg("factor") = py::none(), py::arg("nparts") = py::none(),
-      docs::kSplit);
+      py::kw_only(), py::arg("exact") = false, docs::kSplit);
   c.def("tile", tile, py::arg("x_parent"), py::arg("y_parent"), py::arg("x_factor"),
         py::arg("y_factor"), docs::kTile);
   c.def(
@@ -335,6 +335,27 @@ py::object rfactor(Schedule& s, const PyTensor& tensor, const PyIterVar& axis, i
   return partial.size() == 1 ? py::object(partial[0]) : py::object(partial);
 }
 
+std::vector<IterVar> nodes_of(const std::vector<PyIterVar>& axes) {
+  std::vector<IterVar> nodes;
+  for (const PyIterVar& axis : axes) nodes.push_back(axis.node);
+  return nodes;
+}
+
+py::tuple matrices(Schedule& s, const PyTensor& tensor, const std::vector<PyIterVar>& rows,
+                   const std::vector<PyIterVar>& columns, const std::vector<PyIterVar>& steps,
+                   std::array<int64_t, 3> multiples, std::vector<int64_t> row_extents,
+                   std::optional<bool> left_transposed, std::optional<bool> right_transposed) {
+  const auto made = s.matrices(tensor.node,
+                               {nodes_of(rows),
+                                nodes_of(columns),
+                                nodes_of(steps),
+                                std::move(row_extents),
+                                multiples,
+                                {left_transposed, right_transposed}},
+                               user_location());
+  return py::make_tuple(PyTensor{made.left}, PyTensor{made.right}, PyTensor{made.product});
+}
+
 std::vector<PyStage> stages_of(const SharedSchedule& s) {
   std::vector<PyStage> stages;
   for (const int id : s->order()) stages.push_back({s, id});
@@ -381,7 +402,11 @@ original tensor finds its stage also after caches replaced its operation. ``str(
       .def("cache_write", &cache_write, py::arg("tensor"), py::arg("scope"), py::kw_only(),
            py::arg("layout") = "", docs::kCacheWrite)
       .def("rfactor", &rfactor, py::arg("tensor"), py::arg("axis"), py::arg("factor_axis") = 0,
-           docs::kRfactor);
+           docs::kRfactor)
+      .def("matrices", &matrices, py::arg("tensor"), py::arg("rows"), py::arg("columns"),
+           py::arg("steps"), py::arg("multiples") = std::array<int64_t, 3>{1, 1, 1}, py::kw_only(),
+           py::arg("row_extents") = std::vector<int64_t>(), py::arg("left_transposed") = py::none(),
+           py::arg("right_transposed") = py::none(), docs::kMatrices);
   m.def("create_schedule", &create_schedule);
 }
 

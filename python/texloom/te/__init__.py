@@ -61,6 +61,7 @@ from ..tir.op import (
 from ..tir.reducers import comm_reducer, max, min, prod, sum
 from ..tvm import out_of_scope
 from . import (
+    fragments,  # noqa: F401 (for its effect)
     not_provided,  # noqa: F401 (for its effect)
     prefetch,  # noqa: F401 (for its effect)
     schedule,

@@ -47,11 +47,16 @@ TENSOR = Kind("a tensor", _is(Tensor), "give the result of te.compute, te.placeh
 TENSORS = Kind("a tensor or a list of them", _are(_is(Tensor)), TENSOR.help)
 READERS = Kind("a tensor or a list of them", _are(_is_source), "name the tensors that read it: [B]")
 FACTOR = Kind("a number", _is_factor, "give a positive constant")
+FLAG = Kind("a bool", _is(bool), "give True or False")
 INTEGER = Kind("an integer", _is_integer, "give a constant integer")
 SCOPE = Kind("a string", _is(str), 'name a memory scope, as "shared", "local" or "global.texture"')
 LAYOUT = Kind("a string", _is(str), 'describe a layout, as "texture[(h, c) -> rows=h, lanes=c]"')
 KEY = Kind("a string", _is(str), 'name a pragma, as "auto_unroll_max_step"')
-INTRINSIC = Kind("a tensor intrinsic", _is(TensorIntrin), "make one by te.decl_tensor_intrin")
+INTRINSIC = Kind(
+    "a tensor intrinsic",
+    _is(TensorIntrin, str),
+    'make one by te.decl_tensor_intrin, or name one, as "fragment.mma"',
+)
 ANYTHING = Kind("a value", lambda _: True, "give a value")
 CONDITION = Kind("a condition", _is(Expr, bool), "give a comparison such as tx.var.equal(0)")
 FUNCTION = Kind("a function", callable, "give a function of the axes, as lambda h, w: [w, h]")
@@ -74,7 +79,7 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
     "rfactor": {"tensor": TENSOR, "axis": AXIS, "factor_axis": INTEGER},
     "set_scope": {"scope": SCOPE, "layout": LAYOUT},
     "set_store_predicate": {"predicate": CONDITION},
-    "split": {"parent": AXIS, "factor": FACTOR, "nparts": FACTOR},
+    "split": {"parent": AXIS, "factor": FACTOR, "nparts": FACTOR, "exact": FLAG},
     "storage_align": {"axis": AXIS, "factor": INTEGER, "offset": INTEGER},
     "tensorize": {"var": AXIS, "tensor_intrin": INTRINSIC},
     "tile": {"x_parent": AXIS, "y_parent": AXIS, "x_factor": FACTOR, "y_factor": FACTOR},

@@ -13,6 +13,9 @@ from ..errors import refuse
 from ..tir.buffer import decl_buffer
 from .statement_function import statement_of
 
+NAMED: dict[str, Callable[[Stage], TensorIntrin]] = {}
+"""The intrinsics that ``Stage.tensorize`` takes by name, each for what a stage computes."""
+
 
 def decl_tensor_intrin(
     op: Operation,
@@ -109,7 +112,7 @@ def decl_tensor_intrin(
     return TensorIntrin(name, op, ins, outs, scalars, *statements)
 
 
-def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
+def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin | str) -> None:
     """Replace a loop and the loops inside it by a tensor intrinsic.
 
     ``lower`` checks that the loops compute what the intrinsic computes: axes before those of the
@@ -121,15 +124,24 @@ def _tensorize(self: Stage, var: IterVar, tensor_intrin: TensorIntrin) -> None:
     ----------
     var : IterVar
         A loop of this stage, the outermost that the intrinsic replaces.
-    tensor_intrin : TensorIntrin
-        The intrinsic, made by ``te.decl_tensor_intrin``.
+    tensor_intrin : TensorIntrin or str
+        The intrinsic, made by ``te.decl_tensor_intrin``, or the name of a step of fragments:
+        ``"fragment.load"``, ``"fragment.mma"`` or ``"fragment.store"``.
 
     Raises
     ------
     TVMError
         TL2005 if the axis is not a loop of this stage, TL2016 if it is bound or annotated; at
-        lower, TL3033 if the loops compute something else.
+        lower, TL3033 if the loops compute something else; TL2044 for an unknown name.
     """
+    if isinstance(tensor_intrin, str):
+        if tensor_intrin not in NAMED:
+            refuse(
+                "BadValue",
+                f"no intrinsic has the name '{tensor_intrin}'",
+                f"use one of {', '.join(NAMED)}",
+            )
+        tensor_intrin = NAMED[tensor_intrin](self)
     self._tensorize(var, tensor_intrin)
 
 

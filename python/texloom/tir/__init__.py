@@ -15,6 +15,8 @@ from .calls import *  # noqa: F403
 from .calls import __all__ as _calls
 from .expr import *  # noqa: F403
 from .expr import __all__ as _classes
+from .fragments import *  # noqa: F403
+from .fragments import __all__ as _fragments
 from .op import *  # noqa: F403
 from .op import __all__ as _functions
 from .reducers import comm_reducer, max, min, sum
@@ -22,6 +24,7 @@ from .reducers import comm_reducer, max, min, sum
 __all__ = [
     *_calls,
     *_classes,
+    *_fragments,
     *_functions,
     "Buffer",
     "Stmt",

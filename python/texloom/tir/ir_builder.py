@@ -63,6 +63,12 @@ class BufferVar:
         """The type of an element."""
         return self._buffer.dtype
 
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer, whose use this counts as."""
+        self._used = True
+        return self._buffer
+
     def asobject(self) -> BufferVar:
         """The buffer itself, for ``scope_attr``."""
         return self

@@ -4,11 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/c/kernel_form.h"
 #include "codegen/c/names.h"
 #include "codegen/c/prelude.h"
 #include "codegen/c/spelling.h"
 #include "codegen/legalize/dialect.h"
-#include "codegen/legalize/kernel_form.h"
 #include "ir/expr.h"
 
 namespace texloom::codegen {

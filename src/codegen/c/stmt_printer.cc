@@ -46,6 +46,7 @@ void StmtPrinter::stmt(const Stmt& s) {
         define(n.var, shuffle(n));
         stmt(n.body);
       },
+      [&](const ir::FragmentStep& n) { line(fragment_step(n)); },
       [&](const ir::LastBlock& n) { block(fmt::format("if ({})", is_in_last_block(n)), n.body); },
       [&](const ir::Barrier&) { line(barrier()); },
       [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });

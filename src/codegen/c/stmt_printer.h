@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "codegen/c/expr_printer.h"
-#include "codegen/legalize/kernel_form.h"
+#include "codegen/c/kernel_form.h"
 #include "ir/stmt.h"
 
 namespace texloom::codegen {
@@ -32,6 +32,8 @@ class StmtPrinter {
   virtual std::string barrier() = 0;
   // The value that a thread receives from another. Only for dialects with shuffles.
   virtual std::string shuffle(const ir::Shuffle& n) = 0;
+  // The call that makes a step of fragments. Only for dialects with fragments.
+  virtual std::string fragment_step(const ir::FragmentStep& n) = 0;
   // Whether the thread runs the body of the statement. Only for dialects with a fence of devices.
   virtual std::string is_in_last_block(const ir::LastBlock& n) = 0;
   // The declaration of an array that the kernel allocates.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/legalize/align_access.h"
+#include "codegen/legalize/distribute_fragments.h"
 #include "codegen/legalize/expand_functions.h"
 #include "codegen/legalize/integer_divisions.h"
 #include "codegen/legalize/kernel_ranges.h"
@@ -42,6 +43,11 @@ struct Steps {
       }>,
       Stage::Kernels, Stage::Kernels,
       "split vectors into those that the language has, gather elements that are not consecutive"};
+  static constexpr Pass distribute_fragments{
+      "legalize.distribute_fragments", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        if (!dialect_of(t).fragments) codegen::distribute_fragments(k);
+      }>,
+      Stage::Kernels, Stage::Kernels, "make steps of fragments from loops of each thread"};
   static constexpr Pass bind_texels{
       "legalize.bind_texels",
       lower::in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::bind_texels(k.body); }>,

@@ -33,6 +33,13 @@ class DialectVerifier {
   void kernel(const ir::Kernel& kernel) {
     location_ = kernel.location;
     widths_.clear();
+    of_steps_.clear();
+    walk_statements(kernel.body, [&](const ir::FragmentStep& n) {
+      for (const Expr& operand : n.operands) {
+        const auto* pointer = as<ir::Pointer>(operand);
+        if (pointer != nullptr) of_steps_.insert(pointer->buffer.get());
+      }
+    });
     for (const ir::KernelParam& param : kernel.params) {
       if (param.scalar) value(param.scalar);
       if (param.buffer) memory(param.buffer);
@@ -94,6 +101,10 @@ class DialectVerifier {
     value(n.offset);
     stmt(n.body);
   }
+  void check(const ir::FragmentStep& n, const Stmt& s) {
+    if (!dialect_.fragments) add(DialectRule::Fragments, s, "no SIMD-group holds a fragment");
+    for (const Expr& operand : n.operands) value(operand);
+  }
   void check(const ir::LastBlock& n, const Stmt& s) {
     if (!dialect_.device_fence) {
       add(DialectRule::Fences, s, "blocks do not exchange values");
@@ -105,7 +116,7 @@ class DialectVerifier {
   void check(const ir::Allocate& n, const Stmt& s) {
     memory(n.buffer);
     const Type type = dialect_.loaded(n.buffer->type);
-    if (type != n.buffer->type) {
+    if (type != n.buffer->type && !of_steps_.contains(n.buffer.get())) {
       add(DialectRule::Memory, s,
           fmt::format("an array of {} should be one of {}", to_string(n.buffer->type),
                       to_string(type)));
@@ -131,7 +142,8 @@ class DialectVerifier {
   template <class Node>
   void held(const ir::Buffer& buffer, Type type, const Ref<Node>& user) {
     const Type expected = dialect_.loaded(buffer->type);
-    if (type.element() == expected) return;
+    const bool is_bits = buffer->type.is_half() && type.element() == Type::u(16);
+    if (type.element() == expected || (is_bits && !of_steps_.empty())) return;
     add(DialectRule::Memory, user,
         fmt::format("{} is accessed as {} and should be as {}", buffer->name,
                     to_string(type.element()), to_string(expected)));
@@ -319,6 +331,7 @@ class DialectVerifier {
 
   const Dialect& dialect_;
   SourceLocation location_;                                // for nodes without a location
+  std::unordered_set<const ir::BufferNode*> of_steps_;     // memory and fragments of steps
   std::unordered_map<const ir::BufferNode*, int> widths_;  // lanes of the kernel's accesses
   std::unordered_set<Expr, RefHash, RefSame> values_;
   std::set<std::pair<const ir::ExprNode*, int>> masks_;
@@ -350,6 +363,8 @@ std::string_view to_string(DialectRule rule) {
       return "conditions";
     case DialectRule::Shuffles:
       return "shuffles";
+    case DialectRule::Fragments:
+      return "fragments";
     case DialectRule::Fences:
       return "fences";
     case DialectRule::Functions:

@@ -6,9 +6,12 @@
 #include <unordered_map>
 #include <utility>
 
+#include "codegen/legalize/half_copies.h"
+#include "ir/analysis/fragments.h"
 #include "ir/visit.h"
 #include "lower/kernels/kernel_limits.h"
 #include "support/diagnostic.h"
+#include "support/half.h"
 
 namespace texloom::codegen {
 
@@ -108,7 +111,10 @@ bool is_exact(const Expr& e) {
 
 class StorageWidener {
  public:
-  explicit StorageWidener(const Dialect& dialect) : dialect_(dialect) {}
+  StorageWidener(const Stmt& body, const Dialect& dialect)
+      : dialect_(dialect), roles_(ir::fragment_roles(body)) {
+    if (dialect.half == HalfSupport::Memory) halves_ = half_arrays(body);
+  }
 
   Stmt stmt(const Stmt& s) {
     if (const auto* n = as<ir::Store>(s)) return store(*n);
@@ -240,8 +246,37 @@ class StorageWidener {
     return from.bits <= 8 ? number : rounded(number, n.type.element());
   }
 
+  // Whether the store copies elements of float16 between arrays that hold their bits.
+  bool copies_bits(const ir::Store& n) const {
+    if (halves_.of_steps.empty() || !is_copy_of_halves(n.value)) return false;
+    const auto is_widened = [&](const Buffer& buffer) {
+      return arrays_.contains(buffer.get()) && !halves_.bits.contains(buffer.get());
+    };
+    return !is_widened(n.buffer) &&
+           !any_of(n.value, [&](const ir::Load& load) { return is_widened(load.buffer); });
+  }
+
+  // The bits of a copy's value.
+  Expr bits(const Expr& value) {
+    const Type type = Type::u(16).with_lanes(value->type.lanes);
+    if (const auto* n = as<ir::Load>(value)) {
+      return make_load_as(type, array(n->buffer), {expr(n->indices.front())}, n->location);
+    }
+    if (const auto* n = as<ir::Broadcast>(value)) {
+      return make_broadcast(bits(n->value), type.lanes, n->location);
+    }
+    if (const auto* n = as<ir::Select>(value)) {
+      return make_select(expr(n->condition), bits(n->if_true), bits(n->if_false), n->location);
+    }
+    const double number = as<ir::FloatImm>(value)->value;
+    return ir::make_int(half_of_float(static_cast<float>(number)), type);
+  }
+
   Stmt store(const ir::Store& n) {
     check_memory(n.buffer, n.buffer->location);
+    if (copies_bits(n)) {
+      return make_store(array(n.buffer), {expr(n.indices.front())}, bits(n.value), n.location);
+    }
     Expr value = expr(n.value);
     // A store to float16 memory rounds; a store to an array that was widened to float32 does not.
     if (is_widened(n.buffer->type) && !arrays_.contains(n.buffer.get())) value = unrounded(value);
@@ -262,9 +297,10 @@ class StorageWidener {
   Stmt allocate(const ir::Allocate& n) {
     const ir::BufferNode& old = *n.buffer;
     Buffer buffer = n.buffer;
-    if (dialect_.loaded(old.type) != old.type) {
-      buffer = make_buffer_with_layout(old.name, dialect_.loaded(old.type), old.layout, old.memory,
-                                       old.location);
+    const bool is_kept = halves_.of_steps.contains(&old) || is_of_step(n.buffer);
+    const Type element = halves_.bits.contains(&old) ? Type::u(16) : dialect_.loaded(old.type);
+    if (element != old.type && !is_kept) {
+      buffer = make_buffer_with_layout(old.name, element, old.layout, old.memory, old.location);
       arrays_.emplace(n.buffer.get(), buffer);
     }
     return make_allocate(buffer, stmt(n.body), n.location);
@@ -275,7 +311,12 @@ class StorageWidener {
     return found == arrays_.end() ? buffer : found->second;
   }
 
+  // Whether SIMD-groups hold the fragment, in the language's own types.
+  bool is_of_step(const Buffer& buffer) const { return roles_.contains(buffer.get()); }
+
   const Dialect& dialect_;
+  const ir::FragmentRoles roles_;
+  HalfArrays halves_;
   std::unordered_map<Expr, Expr, RefHash, RefSame> done_;
   std::unordered_map<const ir::BufferNode*, Buffer> arrays_;  // replacements with another type
 };
@@ -303,7 +344,7 @@ double nearest_half(double value) { return nearest_of(value, 11, 15); }
 double nearest_bfloat(double value) { return nearest_of(value, 8, 127); }
 
 Stmt widen_storage(const Stmt& body, const Dialect& dialect) {
-  return StorageWidener(dialect).stmt(body);
+  return StorageWidener(body, dialect).stmt(body);
 }
 
 void check_limits(const ir::Kernel& kernel, const ir::Target& target) {

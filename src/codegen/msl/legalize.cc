@@ -22,6 +22,7 @@ using Shared = Steps<msl_dialect>;
 // final types.
 constexpr std::array kSteps = {
     Shared::unique_definitions,
+    Shared::distribute_fragments,
     Shared::split_lanes,
     Shared::bind_texels,
     Shared::widen_storage,

@@ -17,6 +17,7 @@ Dialect msl_dialect(const ir::Target& target) {
       .float64 = false,
       .int64 = true,
       .shuffles = true,
+      .fragments = target.features.matrix_unit == ir::MatrixUnit::Simdgroup,
       .alignment = 16,
       .private_alignment = 16,
       .without_float64 = "compute it in float32, or for the target \"opencl\"",

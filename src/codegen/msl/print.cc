@@ -6,13 +6,15 @@
 #include <string_view>
 
 #include "codegen/c/bfloat_functions.h"
+#include "codegen/c/border_reads.h"
 #include "codegen/c/defined_functions.h"
+#include "codegen/c/kernel_form.h"
 #include "codegen/c/kernel_printer.h"
-#include "codegen/legalize/border_reads.h"
-#include "codegen/legalize/kernel_form.h"
+#include "codegen/msl/fragment_functions.h"
 #include "codegen/msl/functions.h"
 #include "codegen/msl/msl_dialect.h"
 #include "codegen/msl/reserved_words.h"
+#include "ir/analysis/fragments.h"
 #include "ir/analysis/limits.h"
 #include "ir/visit.h"
 #include "support/check.h"
@@ -174,7 +176,8 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
       : KernelParts(kernel, target),
         KernelPrinter(exprs, kernel, foreign),
         target_(target),
-        uses_table_(ir::uses_argument_buffer(kernel, target)) {}
+        uses_table_(ir::uses_argument_buffer(kernel, target)),
+        roles_(ir::fragment_roles(kernel.body)) {}
 
  private:
   std::string preamble() override {
@@ -309,6 +312,49 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                        form.fences_parameters ? " | mem_flags::mem_device" : "");
   }
 
+  std::string fragment_step(const ir::FragmentStep& n) override {
+    const auto call = [&](bool transposed, const std::string& arguments) {
+      return fmt::format("{}({});", fragment_function(exprs.prelude, n.op, transposed), arguments);
+    };
+    switch (n.op) {
+      case ir::FragmentOp::Fill:
+        return call(false, fmt::format("{}, {}", part(n.pointer(0)), exprs.text(n.operands[1])));
+      case ir::FragmentOp::Load: {
+        const ir::FragmentRole role = roles_.at(n.pointer(0).buffer.get());
+        const bool transposed =
+            role == ir::FragmentRole::LeftTransposed || role == ir::FragmentRole::RightTransposed;
+        return call(transposed, fmt::format("{}, {}, {}", part(n.pointer(0)),
+                                            elements(n.pointer(1)), exprs.text(n.operands[2])));
+      }
+      case ir::FragmentOp::Mma:
+        return call(false, fmt::format("{}, {}, {}", part(n.pointer(0)), part(n.pointer(1)),
+                                       part(n.pointer(2))));
+      case ir::FragmentOp::Store:
+        return call(false, fmt::format("{}, {}, {}", elements(n.pointer(0)),
+                                       exprs.text(n.operands[2]), part(n.pointer(1))));
+    }
+    TL_UNREACHABLE();
+  }
+
+  // A pointer to the matrices of a part.
+  std::string part(const ir::Pointer& pointer) {
+    const int64_t first = ir::fragment_part(pointer).value() * kMatricesOfPart;
+    const std::string name = exprs.name(pointer.buffer);
+    return first == 0 ? name : fmt::format("{} + {}", name, first);
+  }
+  // A pointer to the first element of a part in memory.
+  std::string elements(const ir::Pointer& pointer) {
+    const Expr index = pointer.indices.front() + pointer.offset;
+    return fmt::format("{} + {}", exprs.name(pointer.buffer), exprs.text(index, Precedence::Sum));
+  }
+
+  std::string declaration(const Buffer& buffer) override {
+    if (!roles_.contains(buffer.get())) return KernelPrinter::declaration(buffer);
+    return fmt::format("simdgroup_matrix<{}, 8, 8> {}[{}];", exprs.memory_type(buffer->type),
+                       exprs.name(buffer),
+                       buffer->layout.col_count() / ir::kFragmentElements * kMatricesOfPart);
+  }
+
   // With a constant offset, threads at an end of the SIMD-group may have no source thread:
   // simd_shuffle_up and simd_shuffle_down are defined in this case, simd_shuffle is not.
   std::string shuffle(const ir::Shuffle& n) override {
@@ -332,6 +378,7 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
 
   const ir::Target& target_;
   const bool uses_table_;
+  const ir::FragmentRoles roles_;
   int buffers_ = 0;  // slots for buffers that have been given to parameters
 };
 

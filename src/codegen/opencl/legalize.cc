@@ -23,6 +23,7 @@ using Shared = Steps<opencl_dialect>;
 // because they depend on the final widths of types.
 constexpr std::array kSteps = {
     Shared::unique_definitions,
+    Shared::distribute_fragments,
     Shared::split_lanes,
     Shared::bind_texels,
     Shared::widen_storage,

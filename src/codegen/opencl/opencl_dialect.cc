@@ -12,6 +12,7 @@ Dialect opencl_dialect(const ir::Target& target) {
       .bools_in_memory = false,
       .float64 = target.features.float64,
       .int64 = true,
+      .fragments = target.features.matrix_unit == ir::MatrixUnit::MmaSync,
       .device_fence = target.features.device_fence,
       .vector_trigonometry = target.quirks.vector_trigonometry,
       .alignment = 16,

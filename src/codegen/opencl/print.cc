@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
 #include "codegen/c/bfloat_functions.h"
+#include "codegen/c/kernel_form.h"
 #include "codegen/c/kernel_printer.h"
 #include "codegen/legalize/align_access.h"
-#include "codegen/legalize/kernel_form.h"
+#include "codegen/opencl/fragment_functions.h"
 #include "codegen/opencl/half_functions.h"
 #include "codegen/opencl/intrinsics.h"
 #include "codegen/opencl/opencl_dialect.h"
@@ -73,6 +75,22 @@ class OpenCLExprPrinter : public ExprPrinter {
     return fmt::format("{}({})", narrow_to_halves(prelude, value->type), text(value));
   }
 
+  // Whether values of this type are the bits of halves in memory.
+  bool are_bits(const Buffer& buffer, Type value) const {
+    return is_half_alone(buffer) && value.element() == Type::u(16);
+  }
+
+  // The bits of halves in memory, as an lvalue. For an element, or a vector that has a place.
+  std::string bits(const Buffer& buffer, const Expr& index) {
+    if (!index->type.is_scalar()) return place(buffer, index);
+    return fmt::format("({})[{}]", words(buffer), text(index));
+  }
+  // A pointer to the bits of a vector of halves.
+  std::string pointer_to_bits(const Buffer& buffer, const Expr& index) {
+    return fmt::format("{} + {}", words(buffer),
+                       text(as<ir::Ramp>(index)->base, Precedence::Product));
+  }
+
   // The part between "vload" or "vstore" and the rounding: "4", "_half", "_half4".
   std::string access_form(const Buffer& buffer, const Expr& index) const {
     const std::string width = index->type.is_scalar() ? "" : std::to_string(index->type.lanes);
@@ -81,10 +99,15 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   // The offset and pointer: "2, x" for vload_half, "0, x + 8" for vload4.
   std::string offset_and_pointer(const Buffer& buffer, const Expr& index) {
-    if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), name(buffer));
+    // A kernel's own array of halves is declared as one of their bits.
+    const bool is_of_bits = is_half_alone(buffer) && buffer->memory != ir::MemoryScope::Global;
+    const std::string array =
+        is_of_bits ? fmt::format("({} half*){}", address_space(buffer->memory), name(buffer))
+                   : name(buffer);
+    if (index->type.is_scalar()) return fmt::format("{}, {}", text(index), array);
     const Expr& base = as<ir::Ramp>(index)->base;
-    if (is_int(base, 0)) return fmt::format("0, {}", name(buffer));
-    return fmt::format("0, {} + {}", name(buffer), text(base, Precedence::Product));
+    if (is_int(base, 0)) return fmt::format("0, {}", array);
+    return fmt::format("0, {} + {}", array, text(base, Precedence::Product));
   }
 
   std::string_view address_space(ir::MemoryScope scope) const override {
@@ -155,6 +178,10 @@ class OpenCLExprPrinter : public ExprPrinter {
 
   std::string load(const ir::Load& n) override {
     const Expr& index = n.indices.front();
+    if (are_bits(n.buffer, n.type)) {
+      if (index->type.is_scalar() || has_place(n.buffer, index)) return bits(n.buffer, index);
+      return fmt::format("vload{}(0, {})", n.type.lanes, pointer_to_bits(n.buffer, index));
+    }
     const bool is_in_place = is_place(n.buffer, index);
     const std::string found = is_in_place ? place(n.buffer, index)
                                           : fmt::format("vload{}({})", access_form(n.buffer, index),
@@ -171,6 +198,10 @@ class OpenCLExprPrinter : public ExprPrinter {
   }
 
  private:
+  std::string words(const Buffer& buffer) {
+    return fmt::format("({} ushort*){}", address_space(buffer->memory), name(buffer));
+  }
+
   std::string values_of_bits(const std::string& bits, int lanes) {
     return fmt::format("{}({})", widen_bfloats(prelude, kBits, lanes), bits);
   }
@@ -188,10 +219,14 @@ class OpenCLExprPrinter : public ExprPrinter {
 // The parts of a kernel's printer that must be constructed before its base class.
 struct KernelParts {
   KernelParts(const ir::Kernel& kernel, const ir::Target& target)
-      : dialect(opencl_dialect(target)), form(form_of(kernel, dialect)), exprs(form, dialect) {}
+      : dialect(opencl_dialect(target)),
+        form(form_of(kernel, dialect)),
+        roles(ir::fragment_roles(kernel.body)),
+        exprs(form, dialect) {}
 
   const Dialect dialect;
   const KernelForm form;
+  const ir::FragmentRoles roles;
   OpenCLExprPrinter exprs;
 };
 
@@ -250,6 +285,7 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
 
   void store(const ir::Store& n) override {
     const Expr& index = n.indices.front();
+    if (exprs.are_bits(n.buffer, n.value->type)) return store_bits(n);
     if (exprs.is_place(n.buffer, index)) {
       const std::string value = exprs.stored(n.buffer, n.value);
       return line(fmt::format("{} = {};", exprs.place(n.buffer, index), value));
@@ -258,6 +294,16 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
     const std::string value = rounds ? exprs.text(n.value) : exprs.stored(n.buffer, n.value);
     line(fmt::format("vstore{}{}({}, {});", exprs.access_form(n.buffer, index),
                      rounds ? "_rte" : "", value, exprs.offset_and_pointer(n.buffer, index)));
+  }
+
+  void store_bits(const ir::Store& n) {
+    const Expr& index = n.indices.front();
+    const std::string value = exprs.text(n.value);
+    if (index->type.is_scalar() || exprs.has_place(n.buffer, index)) {
+      return line(fmt::format("{} = {};", exprs.bits(n.buffer, index), value));
+    }
+    line(fmt::format("vstore{}({}, 0, {});", index->type.lanes, value,
+                     exprs.pointer_to_bits(n.buffer, index)));
   }
 
   void store_texel(const ir::TextureStore& n) override {
@@ -272,6 +318,74 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
 
   std::string shuffle(const ir::Shuffle&) override {
     TL_UNREACHABLE("OpenCL C 1.2 has no shuffles");
+  }
+
+  std::string fragment_step(const ir::FragmentStep& n) override {
+    const auto call = [&](const std::string& function, const std::string& arguments) {
+      return fmt::format("{}({});", function, arguments);
+    };
+    switch (n.op) {
+      case ir::FragmentOp::Fill:
+        return call(fill_fragment(exprs.prelude),
+                    fmt::format("{}, {}", registers(n.pointer(0)), exprs.text(n.operands[1])));
+      case ir::FragmentOp::Load:
+        return call(load_fragment(exprs.prelude, roles.at(n.pointer(0).buffer.get()), memory(n, 1)),
+                    fmt::format("{}, {}, {}", registers(n.pointer(0)), elements(n.pointer(1)),
+                                exprs.text(n.operands[2])));
+      case ir::FragmentOp::Mma:
+        return call(multiply_fragments(exprs.prelude, n.operands[1]->type),
+                    fmt::format("{}, {}, {}", registers(n.pointer(0)), registers(n.pointer(1)),
+                                registers(n.pointer(2))));
+      case ir::FragmentOp::Store:
+        return call(store_fragment(exprs.prelude, memory(n, 0)),
+                    fmt::format("{}, {}, {}", elements(n.pointer(0)), exprs.text(n.operands[2]),
+                                registers(n.pointer(1))));
+    }
+    TL_UNREACHABLE();
+  }
+
+  // A lane's registers of the part that the pointer names.
+  std::string registers(const ir::Pointer& pointer) {
+    const int64_t number = ir::fragment_part(pointer).value() * registers_of(pointer.buffer);
+    const std::string name = exprs.name(pointer.buffer);
+    return number == 0 ? name : fmt::format("{} + {}", name, number);
+  }
+  int registers_of(const Buffer& fragment) const {
+    const bool is_sums = roles.at(fragment.get()) == ir::FragmentRole::Sums;
+    return is_sums ? kSumRegisters : kFactorRegisters;
+  }
+
+  // A pointer to the elements of a step in memory; to the bits of 16-bit ones.
+  std::string elements(const ir::Pointer& pointer) {
+    const Buffer& buffer = pointer.buffer;
+    const bool is_read = pointer.access == ir::Access::Read;
+    const std::string name =
+        buffer->type == ir::kFloat32
+            ? exprs.name(buffer)
+            : fmt::format("({}{} ushort*){}", is_read ? "const " : "",
+                          exprs.address_space(buffer->memory), exprs.name(buffer));
+    return fmt::format("{} + {}", name,
+                       exprs.text(pointer.indices.front() + pointer.offset, Precedence::Sum));
+  }
+  StepMemory memory(const ir::FragmentStep& n, size_t operand) const {
+    const Buffer& buffer = n.pointer(operand).buffer;
+    return {exprs.address_space(buffer->memory), buffer->type, form.aligned_steps.contains(&n)};
+  }
+
+  std::string declaration(const Buffer& buffer) override {
+    const auto role = roles.find(buffer.get());
+    const auto& [lanes, widest] = form.array(buffer);
+    if (role == roles.end() && exprs.is_half_alone(buffer)) {
+      // OpenCL C has no arrays of its type half without cl_khr_fp16.
+      const std::string array = fmt::format("{} ushort {}[{}]", exprs.address_space(buffer->memory),
+                                            exprs.name(buffer), buffer->layout.col_count());
+      return aligned(array, std::max(lanes, widest) * buffer->type.bytes()) + ";";
+    }
+    if (role == roles.end()) return KernelPrinter::declaration(buffer);
+    const bool is_sums = role->second == ir::FragmentRole::Sums;
+    const int64_t parts = buffer->layout.col_count() / ir::kFragmentElements;
+    return fmt::format("{} {}[{}];", is_sums ? "float" : "uint", exprs.name(buffer),
+                       parts * registers_of(buffer));
   }
 
   std::string is_in_last_block(const ir::LastBlock& n) override {

@@ -21,6 +21,15 @@ UniformValues::UniformValues(const Nest& nest) {
   follow(nest.body);
 }
 
+UniformValues UniformValues::of_lanes(const Kernel& kernel) {
+  UniformValues lanes;
+  for (const ThreadAxis& axis : kernel.axes) {
+    if (!axis.tag.block && axis.tag.dim == 0) lanes.variables_.insert(axis.var.get());
+  }
+  lanes.follow(kernel.body);
+  return lanes;
+}
+
 void UniformValues::follow(const Stmt& body) {
   // Repeats until nothing changes: a varying value can make a value of an earlier statement vary in
   // the next iteration of an enclosing loop.
@@ -53,8 +62,8 @@ void UniformValues::visit(const Stmt& s, bool divergent) {
                                    [&](const Expr& index) { return varies(index); });
     if (!same && buffers_.insert(store->buffer.get()).second) changed_ = true;
   }
-  if (const auto* call = as<Evaluate>(s)) {
-    for_each_access(call->call, [&](const BufferAccess& n) {
+  if (s->kind == StmtKind::Evaluate || s->kind == StmtKind::FragmentStep) {
+    for_each_access(s, [&](const BufferAccess& n) {
       const bool changes = n.writes() && is_private(n.buffer->memory);
       if (changes && buffers_.insert(n.buffer.get()).second) changed_ = true;
     });

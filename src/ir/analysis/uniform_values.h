@@ -17,6 +17,8 @@ class UniformValues {
 
   explicit UniformValues(const Kernel& kernel);
   explicit UniformValues(const Nest& nest);
+  // The same for the threads along threadIdx.x, which agree on the other indices of threads.
+  static UniformValues of_lanes(const Kernel& kernel);
 
   // Whether threads that evaluate the expression together may get different values.
   bool varies(const Expr& e) const;
@@ -26,6 +28,7 @@ class UniformValues {
   const Variables& varying() const { return variables_; }
 
  private:
+  UniformValues() = default;
   void follow(const Stmt& body);
   // `divergent`: whether threads of a block may reach the statement different numbers of times.
   void visit(const Stmt& s, bool divergent);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "support/check.h"
+#include "support/half.h"
 
 namespace texloom::ir {
 namespace {
@@ -99,6 +100,9 @@ std::string outside_text(const BufferNode& texture, const Binding& binding, int6
                      texture.layout.col_count(), texture.layout.row_count(), binding.x, binding.y);
 }
 
+// Whether values of this type are the bits of elements.
+bool are_bits(Type element, Type value) { return element.is_half() && value == Type::u(16); }
+
 }  // namespace
 
 const Binding& View::of(const BufferNode& buffer) const {
@@ -144,7 +148,7 @@ Coordinates Accesses::coordinates(const BufferNode& buffer, const Index& index) 
 }
 
 Value Accesses::load(const Load& n, const std::vector<Value>& indices, Mask mask) {
-  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), false};
+  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), false, n.type.element()};
   runner_.count_access(*n.buffer, false);
   Value value{n.type, {}};
   for (int lane = 0; lane < n.type.lanes; ++lane) {
@@ -179,7 +183,7 @@ Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, 
 }
 
 void Accesses::store(const Store& n, const std::vector<Value>& indices, const Value& value) {
-  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), true};
+  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), true, value.type.element()};
   runner_.count_access(*n.buffer, true);
   for (int lane = 0; lane < value.type.lanes; ++lane) {
     store_lane(site, indices, lane, value.lanes[lane]);
@@ -208,7 +212,7 @@ void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, i
 // -- Texels.
 
 Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask mask) {
-  const Site site{&n, n.location, *n.texture, view_.of(*n.texture), false};
+  const Site site{&n, n.location, *n.texture, view_.of(*n.texture), false, n.type.element()};
   runner_.count_access(*n.texture, false);
   Value value{n.type, {}};
   const int64_t column = x.front().integer, row = y.front().integer;
@@ -237,7 +241,7 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
 }
 
 void Accesses::store(const TextureStore& n, const Value& x, const Value& y, const Value& value) {
-  const Site site{&n, n.location, *n.texture, view_.of(*n.texture), true};
+  const Site site{&n, n.location, *n.texture, view_.of(*n.texture), true, value.type.element()};
   runner_.count_access(*n.texture, true);
   for (const Value* coordinate : {&x, &y}) {
     if (const Undefined u = coordinate->front().undefined; u != 0) {
@@ -276,10 +280,16 @@ Scalar Accesses::read(const Site& site, const Element& place) {
   } else if (value.undefined == kNeverWritten) {
     note(" was never written");
   }
+  if (are_bits(site.buffer.type, site.type)) {
+    value.integer = half_of_float(static_cast<float>(value.number));
+  }
   return value;
 }
 
 void Accesses::write(const Site& site, const Element& place, Scalar value) {
+  if (are_bits(site.buffer.type, site.type)) {
+    value.number = float_of_half(static_cast<uint16_t>(value.integer));
+  }
   const BufferNode& buffer = site.buffer;
   const Binding& binding = site.binding;
   const bool padding = buffer.is_texture() && !holds_element(buffer, place.at);

@@ -79,6 +79,7 @@ class Accesses {
     const BufferNode& buffer;
     const Binding& binding;
     bool writes;
+    Type type;  // of the values: that of the elements, or one that holds their bits
   };
   // One element or one texel: its name, and its coordinates in the layout.
   struct Element {

@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "ir/interpret/fragment_loops.h"
+
 namespace texloom::ir {
 
 void Stepper::push(const Stmt& s) {
@@ -44,8 +46,20 @@ void Stepper::begin(Frame& frame) {
         frame.extent = 1;
       },
       [&](const Free& n) { view_.own.erase(n.buffer.get()); }, [](const Barrier&) {},
+      [&](const FragmentStep& n) { frame.extent = makes(n) ? 1 : 0; },
       [&](const Shuffle&) { frame.extent = 1; }, [&](const LastBlock&) { frame.extent = 1; },
       [](const Launch&) {});
+}
+
+// One thread of a SIMD-group writes to memory, and each has its fragments.
+bool Stepper::makes(const FragmentStep& step) const {
+  return step.op != FragmentOp::Store || !runner_.id() || runner_.id()->thread[0] == 0;
+}
+
+const Stmt& Stepper::loops_of(const FragmentStep& step) {
+  Stmt& loops = steps_[&step];
+  if (!loops) loops = fragment_loops(step, runner_.state().logical);
+  return loops;
 }
 
 void Stepper::allocate(const Buffer& buffer) {
@@ -77,6 +91,7 @@ const Stmt* Stepper::next_child(Frame& frame) {
       [](const Let& n) { return &n.body; }, [](const Shuffle& n) { return &n.body; },
       [](const Nest& n) { return &n.body; }, [](const Pipelined& n) { return &n.body; },
       [](const Allocate& n) { return &n.body; }, [](const LastBlock& n) { return &n.body; },
+      [&](const FragmentStep& n) { return &loops_of(n); },
       [](const auto&) -> const Stmt* { return nullptr; });
 }
 

@@ -50,6 +50,8 @@ class Stepper {
   void push(const Stmt& s);
   void begin(Frame& frame);
   const Stmt* next_child(Frame& frame);
+  bool makes(const FragmentStep& step) const;
+  const Stmt& loops_of(const FragmentStep& step);
 
   Runner& runner_;
   View& view_;
@@ -57,6 +59,7 @@ class Stepper {
   const Stmt* start_;          // null once the Stepper has begun
   std::vector<Frame> frames_;  // the open statements, the innermost last
   const StmtNode* halted_at_ = nullptr;
+  std::unordered_map<const FragmentStep*, Stmt> steps_;  // the loops of steps of fragments
 };
 
 }  // namespace texloom::ir

@@ -91,6 +91,22 @@ constexpr Choice kDeviceClass{
     },
     "the target attribute 'device_class' is cpu or gpu, not '{}'"};
 
+constexpr std::array kMatrixUnits = {MatrixUnit::None, MatrixUnit::Loops, MatrixUnit::MmaSync,
+                                     MatrixUnit::Simdgroup};
+
+constexpr Choice kMatrixUnit{
+    [] {
+      std::vector<std::string> words;
+      for (const MatrixUnit unit : kMatrixUnits) words.emplace_back(to_string(unit));
+      return words;
+    },
+    [](const Target& t) { return std::string(to_string(t.features.matrix_unit)); },
+    [](Target& t, std::string_view word) {
+      t.features.matrix_unit =
+          *std::ranges::find(kMatrixUnits, word, [](MatrixUnit unit) { return to_string(unit); });
+    },
+    "no kernels are made for the matrix unit '{}'"};
+
 // The attributes, in the order in which the text of a target has them.
 constexpr std::array kAttributes = {
     Attribute{"mtriple", Word{[](Target& t) -> std::string& { return t.machine.triple; }}, kLlvm},
@@ -114,6 +130,7 @@ constexpr std::array kAttributes = {
               Flag{[](Target& t) -> bool& { return t.features.float16_arithmetic; }}},
     Attribute{"argument_buffers",
               Flag{[](Target& t) -> bool& { return t.features.argument_buffers; }}, kMetal},
+    Attribute{"matrix_unit", kMatrixUnit, kOpenCl | kMetal},
     Attribute{"device_fence", Flag{[](Target& t) -> bool& { return t.features.device_fence; }},
               kOpenCl},
     Attribute{"device_class", kDeviceClass, kOpenCl},
@@ -310,6 +327,20 @@ std::optional<TargetKind> kind_named(std::string_view name) {
     if (row.name == name) return row.kind;
   }
   return {};
+}
+
+std::string_view to_string(MatrixUnit unit) {
+  switch (unit) {
+    case MatrixUnit::None:
+      return "none";
+    case MatrixUnit::Loops:
+      return "loops";
+    case MatrixUnit::MmaSync:
+      return "mma_sync";
+    case MatrixUnit::Simdgroup:
+      return "simdgroup";
+  }
+  TL_UNREACHABLE();
 }
 
 std::string to_string(LanguageVersion version) {

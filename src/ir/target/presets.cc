@@ -40,8 +40,9 @@ constexpr Features metal_features(bool argument_buffers) {
   return {.float64 = false, .float16_arithmetic = true, .argument_buffers = argument_buffers};
 }
 
-// PTX has fences of the device's scope, which OpenCL C 1.2 lacks.
-constexpr Features kNvidiaFeatures{.device_fence = true};
+// PTX has fences of the device's scope and products of fragments, which OpenCL C 1.2 lacks. The
+// latter need compute capability 8.0.
+constexpr Features kNvidiaFeatures{.matrix_unit = MatrixUnit::MmaSync, .device_fence = true};
 
 // Sources: for the plain "opencl" the OpenCL 1.2 full profile's minima (images 8192, 128 and 8
 // image arguments, 32 KiB, 1024 bytes of arguments) and NVIDIA's 64 threads along z; the vendors'

@@ -62,6 +62,16 @@ struct KernelLimits {
   bool operator==(const KernelLimits&) const = default;
 };
 
+// How SIMD-groups multiply fragments of matrices (FragmentStep).
+enum class MatrixUnit : uint8_t {
+  None,       // not at all: steps become loops, and schedules by themselves choose others
+  Loops,      // each thread by loops, which tests use where no device has a unit
+  MmaSync,    // NVIDIA's mma.sync and ldmatrix, in PTX: from compute capability 8.0 on
+  Simdgroup,  // Metal's simdgroup_matrix: GPUs of family Apple7 and later
+};
+// "none", "loops", "mma_sync", "simdgroup"
+std::string_view to_string(MatrixUnit unit);
+
 // Features of the device's language. A schedule that uses a missing feature is refused at its line.
 struct Features {
   bool images = true;
@@ -71,6 +81,7 @@ struct Features {
   // Kernels may take their buffers and textures in one buffer of addresses: Metal's argument
   // buffers of tier 2.
   bool argument_buffers = false;
+  MatrixUnit matrix_unit = MatrixUnit::None;
   // A block can make what it wrote visible to the whole device, so that another block of the launch
   // may read it after both took tickets (LastBlock in ir/stmt.h).
   bool device_fence = false;

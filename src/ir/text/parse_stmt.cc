@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kMaxExtent = int64_t{1} << 48;
 constexpr int64_t kMaxSimdWidth = 1024;
 
-using Words = std::array<std::string_view, 2>;
+using Words = std::array<std::string_view, 4>;
 
 // The words that statements begin with, besides the words of loops (ir/loop_kind.h). Code does not
 // compile if a node of nodes.def has no row here.
@@ -32,6 +32,8 @@ constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
 constexpr Words kFree = {"buffer.free", "texture2d.free"};
 constexpr Words kBarrier = {"barrier"};
 constexpr Words kShuffle = {"shuffle"};
+constexpr Words kFragmentStep = {"fragment.fill", "fragment.load", "fragment.mma",
+                                 "fragment.store"};
 constexpr Words kLastBlock = {"last_block"};
 constexpr Words kLaunch = {"launch"};
 constexpr Words kPipelined = {"pipelined"};
@@ -210,6 +212,8 @@ StmtParser::Item StmtParser::item() {
       return shuffle();
     case StmtKind::Allocate:
       return allocate();
+    case StmtKind::FragmentStep:
+      return statement(fragment_step());
     case StmtKind::Free:
       return statement(free());
     case StmtKind::Barrier:
@@ -287,6 +291,32 @@ Stmt StmtParser::prefetch() {
   reader_.expect("[");
   Exprs indices = exprs_.list_until("]");
   return checked(exprs_, first, make_prefetch(buffer, std::move(indices), place(first)));
+}
+
+Stmt StmtParser::fragment_step() {
+  const Token first = reader_.next();
+  static constexpr std::array kOps = {FragmentOp::Fill, FragmentOp::Load, FragmentOp::Mma,
+                                      FragmentOp::Store};
+  const auto* op = std::ranges::find_if(kOps, [&](FragmentOp each) {
+    return first.text == fmt::format("fragment.{}", to_string(each));
+  });
+  reader_.expect("(");
+  Exprs operands;
+  std::array<bool, 3> transposed = {};
+  for (;;) {
+    const bool is_factor = *op == FragmentOp::Mma && (operands.size() == 1 || operands.size() == 2);
+    // A buffer or a variable may have the name.
+    if (is_factor && reader_.at_word("transposed") && !reader_.at("[", 1)) {
+      reader_.next();
+      transposed[operands.size()] = true;
+    }
+    operands.push_back(exprs_.expr());
+    if (!reader_.accept(",")) break;
+  }
+  reader_.expect(")");
+  return checked(
+      exprs_, first,
+      make_fragment_step(*op, std::move(operands), transposed[1], transposed[2], place(first)));
 }
 
 StmtParser::Bound StmtParser::bound() {

@@ -95,6 +95,7 @@ class StmtParser {
   Stmt texture_store();
   Stmt evaluate();
   Stmt prefetch();
+  Stmt fragment_step();
   Stmt free();
   Stmt barrier();
   Stmt launch();

@@ -236,6 +236,16 @@ class Printer {
                 .text;
     stmt(n.body, line.depth);
   }
+  void print(const FragmentStep& n, const Line& line) {
+    std::string operands;
+    for (size_t i = 0; i < n.operands.size(); ++i) {
+      const bool transposed = (i == 1 && n.left_transposed) || (i == 2 && n.right_transposed);
+      operands += fmt::format("{}{}{}", i == 0 ? "" : ", ", transposed ? "transposed " : "",
+                              text(n.operands[i]));
+    }
+    out_ +=
+        fmt::format("{}fragment.{}({}){}\n", line.indent, to_string(n.op), operands, line.place);
+  }
   void print(const Barrier&, const Line& line) {
     out_ += fmt::format("{}barrier{}\n", line.indent, line.place);
   }

@@ -99,6 +99,7 @@ class Verifier {
     uniform_.emplace(k);
     stmt(k.body);
     check_shared_buffers(k, found_);
+    check_fragment_steps(k, found_);
     for (const KernelParam& p : k.params) {
       const auto usage = usage_.find(p.buffer.get());
       if (usage != usage_.end()) check_access(k, p, usage->second, found_);
@@ -450,6 +451,9 @@ class Verifier {
     expr(n.value);
     expr(n.offset);
     body(n.body, n.var, true);
+  }
+  void check(const FragmentStep& n, const Stmt&) {
+    for (const Expr& each : n.operands) expr(each);
   }
   // A block takes one ticket in a launch, so no loop may repeat it, and no condition leave it out.
   void check(const LastBlock& n, const Stmt& s) {

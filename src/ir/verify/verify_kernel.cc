@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/analysis/fragments.h"
 #include "ir/analysis/limits.h"
 #include "ir/equal.h"
 #include "ir/verify/verify_types.h"
@@ -100,6 +101,12 @@ void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, V
     found.add(Rule::Access, param.buffer, "kernel {} declares {} and does {}", kernel.name,
               to_string(param.access), to_string(actual));
   }
+}
+
+void check_fragment_steps(const Kernel& kernel, Violations& found) {
+  const auto problem = fragment_problem(kernel);
+  if (!problem) return;
+  found.add(Rule::Fragments, problem->fragment, "{}", problem->text);
 }
 
 void check_limits(const Kernel& kernel, ProgramStage stage, const Target& target,

@@ -21,6 +21,8 @@ void check_shared_buffers(const Kernel& kernel, Violations& found);
 // Checks that a buffer is declared with the accesses that the body makes, and that no texture is
 // both read and written.
 void check_access(const Kernel& kernel, const KernelParam& param, Usage usage, Violations& found);
+// Checks that SIMD-groups can make the steps of fragments (ir/analysis/fragments.h).
+void check_fragment_steps(const Kernel& kernel, Violations& found);
 // Checks that the kernel needs no more than the target has, and that its shuffles stay within
 // SIMD-groups.
 void check_limits(const Kernel& kernel, ProgramStage stage, const Target& target,

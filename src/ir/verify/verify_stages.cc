@@ -52,6 +52,7 @@ constexpr CodeKinds kPipelined = kind_bit(CodeKind::Loops);
 constexpr CodeKinds kAllocate = kCode | kPlan;
 constexpr CodeKinds kFree = kPlan;
 constexpr CodeKinds kBarrier = kCode;
+constexpr CodeKinds kFragmentStep = kCode;
 constexpr CodeKinds kShuffle = kind_bit(CodeKind::Legalized);
 constexpr CodeKinds kLastBlock = kCode;
 constexpr CodeKinds kLaunch = kPlan;

@@ -59,6 +59,7 @@ std::string text_of(const Stmt& s) {
       [](const Pipelined& n) { return "pipelined " + n.buffer->name; },
       [](const Allocate& n) { return "alloca " + n.buffer->name; },
       [](const Free& n) { return "free " + n.buffer->name; },
+      [](const FragmentStep& n) { return fmt::format("fragment.{}", to_string(n.op)); },
       [](const Launch& n) { return fmt::format("launch {}", n.kernel); },
       [&](const auto&) { return std::string(name_of(s->kind)); });
 }

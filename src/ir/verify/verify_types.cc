@@ -43,7 +43,8 @@ bool widens(Type stored, Type held) {
 
 std::string memory_problem(const Buffer& buffer, Type held, AccessForm form) {
   const Type stored = buffer->type, element = held.element();
-  if (element == stored || (form.widened && widens(stored, element))) return {};
+  const bool is_bits = stored.is_half() && element == Type::u(16);
+  if (element == stored || (form.widened && (is_bits || widens(stored, element)))) return {};
   return fmt::format("{} holds {}, the value is {}", buffer->name, to_string(stored),
                      to_string(element));
 }
@@ -186,6 +187,39 @@ std::string problem_of(const Shuffle& n) {
       when(!is_scalar_index(n.offset), "the offset is not a scalar of type int32 or int64"),
       when(n.width < 1, "a SIMD-group has at least one thread"));
 }
+bool is_pointer(const Expr& e, Access access) {
+  const auto* pointer = as<Pointer>(e);
+  return pointer != nullptr && pointer->access == access;
+}
+// The memory of the operands is checked in kernels, where views of intrinsics stand for it
+// (ir/analysis/fragments.h).
+std::string problem_of(const FragmentStep& n) {
+  const Exprs& o = n.operands;
+  const bool is_mma = n.op == FragmentOp::Mma;
+  if (o.size() != (n.op == FragmentOp::Fill ? 2 : 3)) return "it has another number of operands";
+  if (!is_pointer(o[0], is_mma ? Access::ReadWrite : Access::Write)) {
+    return "its first operand is not a pointer to what it changes";
+  }
+  switch (n.op) {
+    case FragmentOp::Fill:
+      return when(o[1]->type != o[0]->type, "the value is of another type");
+    case FragmentOp::Load:
+    case FragmentOp::Store:
+      return first(
+          when(!is_pointer(o[1], Access::Read), "its second operand is no pointer to read"),
+          when(o[0]->type != o[1]->type, "the memory and the fragment have other types"),
+          when(!is_scalar_index(o[2]), "the stride is no index"));
+    case FragmentOp::Mma:
+      break;
+  }
+  if (!is_pointer(o[1], Access::Read) || !is_pointer(o[2], Access::Read)) {
+    return "its factors are no pointers to read";
+  }
+  const bool floats = o[0]->type.is_float() && o[1]->type.is_float();
+  return first(when(o[1]->type != o[2]->type, "the factors have different types"),
+               when(!floats || o[0]->type.bits < o[1]->type.bits,
+                    "the sums cannot hold the products of the factors"));
+}
 std::string problem_of(const Seq&) { return {}; }
 std::string problem_of(const Nest&) { return {}; }
 std::string problem_of(const Pipelined& n) {
@@ -207,7 +241,7 @@ std::string problem_of(const LastBlock& n) {
 std::string problem_of(const Launch&) { return {}; }
 
 constexpr std::string_view kStrayPointer =
-    "a pointer is used outside the arguments of a foreign call";
+    "a pointer is used outside the arguments of a foreign call or of a step of fragments";
 
 // Evaluating an expression writes no memory.
 std::string value_problem(const Expr& e) {
@@ -265,7 +299,7 @@ std::string type_problem(const Stmt& s, AccessForm form) {
   for_each_child(
       s,
       [&](const Expr& child) {
-        const bool pointer = child->kind == ExprKind::Pointer;
+        const bool pointer = child->kind == ExprKind::Pointer && s->kind != StmtKind::FragmentStep;
         misplaced = first(std::move(misplaced), when(pointer, kStrayPointer),
                           s->kind == StmtKind::Evaluate ? std::string() : value_problem(child));
       },

@@ -78,6 +78,9 @@ class AccessCollector {
           for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
         },
         [&](const Evaluate& n) { note_reads(n.call, nullptr); },
+        [&](const FragmentStep& n) {
+          for (const Expr& operand : n.operands) note_part(operand);
+        },
         [&](const Let& let) { note_reads(let.value, nullptr); },
         [&](const If& n) { note_reads(n.condition, nullptr); },
         [&](const While& n) { note_reads(n.condition, nullptr); },
@@ -93,6 +96,16 @@ class AccessCollector {
   void note_reads(const Store& store) {
     note_reads(store.value, &store);
     for (const Expr& index : store.indices) note_reads(index, nullptr);
+  }
+  // An operand of a step of fragments: a part is inside of one copy of its buffer.
+  void note_part(const Expr& operand) {
+    const auto* n = as<Pointer>(operand);
+    if (n == nullptr) return note_reads(operand, nullptr);
+    for (const Expr& index : n->indices) note_reads(index, nullptr);
+    if (!buffers_.contains(n->buffer.get())) return;
+    const SharedAccess part(n->buffer, n->indices, ranges_, varying_);
+    if (reads(n->access)) Accesses::add(found_.reads, part);
+    if (writes(n->access)) Accesses::add(found_.writes, part);
   }
   void note_reads(const Expr& e, const Store* store) {
     walk(e, [&](const Load& load) {

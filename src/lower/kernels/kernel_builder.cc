@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "ir/analysis/fragments.h"
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/equal.h"
@@ -35,6 +36,9 @@ class KernelBuilder {
     kernel_.body = body;
     collect_params();
     check_limits(kernel_, block_location_, target_);
+    if (const auto problem = fragment_problem(kernel_)) {
+      fail(problem->fragment->location, Code::BadFragmentStep, problem->help, "{}", problem->text);
+    }
     return std::move(kernel_);
   }
 
@@ -171,6 +175,7 @@ class KernelBuilder {
     if (const auto* n = as<Store>(s)) return first_thread(*n->buffer, outer, own);
     if (const auto* n = as<TextureStore>(s)) return first_thread(*n->texture, outer, own);
     if (const auto* n = as<Evaluate>(s)) return writer_of(*n, outer, own);
+    if (const auto* n = as<FragmentStep>(s)) return writer_of(*n, outer, own);
     const auto* let = as<Let>(s);
     if (let == nullptr) return {};
     const auto* stores = as<Seq>(let->body);
@@ -200,6 +205,14 @@ class KernelBuilder {
            "a foreign call writes two buffers, but different threads have to write them");
     }
     return writers.front();
+  }
+
+  // All threads of a SIMD-group make a step of fragments.
+  Expr writer_of(const FragmentStep& n, Tags outer, OwnTags own) const {
+    constexpr ThreadTag kLanes{false, 0};
+    outer.insert(kLanes);
+    for (auto& [buffer, tags] : own) tags.insert(kLanes);
+    return first_thread(*n.pointer(0).buffer, outer, own);
   }
 
   // The condition for the first thread along each axis that is not among the store's own loops.

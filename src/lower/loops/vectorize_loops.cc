@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "ir/arith/modular.h"
+#include "ir/arith/ranges.h"
 #include "ir/visit.h"
 #include "lower/loops/lanes.h"
 #include "lower/loops/vector_tail.h"
@@ -225,6 +227,11 @@ class Widener {
         return make_ramp(make_binary(n.op, ra->base, b), ra->stride, lanes_);
       }
       if (n.op == BinaryOp::Mul) return make_ramp(ra->base * b, ra->stride * b, lanes_);
+      if (is_within_multiple(*ra, b)) {
+        const Expr first = make_binary(n.op, ra->base, b, n.location);
+        if (n.op == BinaryOp::FloorDiv) return first;
+        if (n.op == BinaryOp::FloorMod) return make_ramp(first, ra->stride, lanes_);
+      }
     }
     if (rb != nullptr && a->type.is_scalar()) {
       if (n.op == BinaryOp::Add) return make_ramp(a + rb->base, rb->stride, lanes_);
@@ -232,6 +239,14 @@ class Widener {
     }
     match(a, b);
     return make_binary(n.op, a, b, n.location);
+  }
+
+  // Whether consecutive indices have one quotient by the divisor: none of them but the first may be
+  // a multiple of it.
+  bool is_within_multiple(const Ramp& ramp, const Expr& divisor) const {
+    const int64_t* by = int_value(divisor);
+    return by != nullptr && *by > 0 && *by % lanes_ == 0 && is_int(ramp.stride, 1) &&
+           arith::modular(ramp.base, {}).is_multiple_of(lanes_);
   }
 
   Expr spread(const Expr& e) const { return e->type.is_scalar() ? make_broadcast(e, lanes_) : e; }

@@ -60,6 +60,9 @@ struct DeviceFeatures {
   // A kernel may receive its buffers and textures in one argument buffer, which may hold more than
   // DeviceLimits::max_buffers, max_read_images and max_write_images allow.
   bool argument_buffers = false;
+  // SIMD-groups multiply fragments of matrices: NVIDIA's mma.sync of compute capability 8.0 or
+  // more, Metal's simdgroup_matrix.
+  bool matrix_fragments = false;
   bool texture_views = false;  // Allocator::create_view
   // A kernel may access distinct bytes of one buffer through two arguments, of which at least one
   // is a view and at least one is written. Without this feature, dispatches refuse such arguments.

@@ -136,7 +136,11 @@ class Inference {
   void demand(const Stage& stage, const Exprs& shape, StageBounds& own) {
     const std::vector<StageId> readers = computed_readers(stage);
     if (schedule_.is_update(stage.id)) return demand_row(stage, shape, own);
-    if (stage.is_output || readers.empty() || schedule_.is_init(stage.id)) {
+    // Boxes go past the points that readers need: of a stage of a kernel of its own, they are all
+    // of its tensor; of others, all points of the readers' tiles.
+    const bool boxes = is_in_boxes(stage);
+    const bool whole = boxes && stage.attachment.kind == AttachKind::Root;
+    if (stage.is_output || readers.empty() || schedule_.is_init(stage.id) || whole) {
       return demand_all(shape, own);
     }
     std::vector<AxisReads> reads(shape.size());
@@ -158,12 +162,20 @@ class Inference {
       }
       own.strides.emplace_back();
       const auto [clamped_min, clamped_extent] = within_shape(reads[i].clamped.get(), shape[i]);
-      const bool fewer = is_smaller(clamped_extent, extent);
+      const bool fewer = !boxes && is_smaller(clamped_extent, extent);
       own.min.push_back(fewer ? clamped_min : min);
       own.clamped_min.push_back(clamped && equal(clamped_extent, extent) ? clamped_min
                                                                          : own.min.back());
       own.extent.push_back(fewer ? clamped_extent : extent);
     }
+  }
+
+  // Whether an intrinsic computes the stage, in whole boxes.
+  static bool is_in_boxes(const Stage& stage) {
+    return std::ranges::any_of(stage.leaves, [&](const IterVar& leaf) {
+      const AxisAttributes* attributes = stage.attributes_of(leaf);
+      return attributes != nullptr && attributes->intrinsic;
+    });
   }
 
   // A constant is assumed to be less than an extent known only at the call.

@@ -123,7 +123,8 @@ size_t Schedule::leaf_position(const Stage& own, const IterVar& axis, const Sour
 }
 
 Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<int64_t> factor,
-                               std::optional<int64_t> nparts, const SourceLocation& where) {
+                               std::optional<int64_t> nparts, const SourceLocation& where,
+                               bool exact) {
   const Stage& own = stage_for(id, where, "split");
   leaf_position(own, parent, where, "split");
   if (factor.has_value() == nparts.has_value()) {
@@ -141,7 +142,7 @@ Schedule::Pair Schedule::split(StageId id, const IterVar& parent, std::optional<
   const Pair parts = parts_of(parent);
   add_relation(id,
                SplitRelation{parent, parts.outer, parts.inner, factor.value_or(0),
-                             nparts.value_or(0), false},
+                             nparts.value_or(0), exact},
                where);
   return parts;
 }

@@ -60,6 +60,7 @@ class PlainStmts : private StmtPrinter {
     line(exprs_.name(n.texture) + ".write(" + exprs_.text(n.value) + ");");
   }
   std::string barrier() override { return "barrier;"; }
+  std::string fragment_step(const ir::FragmentStep&) override { return "step"; }
   std::string shuffle(const ir::Shuffle& n) override {
     return "shuffle(" + exprs_.text(n.value) + ", " + exprs_.text(n.offset) + ")";
   }

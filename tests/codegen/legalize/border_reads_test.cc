@@ -1,5 +1,5 @@
 // Tests which textures need a sampler because a read may be outside the image.
-#include "codegen/legalize/border_reads.h"
+#include "codegen/c/border_reads.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,7 @@
 
 #include "codegen/c/integer_promotions.h"
 #include "codegen/legalize/align_access.h"
+#include "codegen/legalize/distribute_fragments.h"
 #include "codegen/legalize/integer_divisions.h"
 #include "codegen/legalize/kernel_ranges.h"
 #include "codegen/legalize/split_lanes.h"
@@ -42,6 +43,7 @@ ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
   result.stage = ir::ProgramStage::Legalized;
   for (ir::Kernel& kernel : result.kernels) {
     kernel.body = lower::unique_definitions(kernel.body);
+    if (!dialect.fragments) distribute_fragments(kernel);
     kernel.body = split_lanes(kernel.body, dialect);
     kernel.body = lower::bind_texels(kernel.body);
     kernel.body = widen_storage(kernel.body, dialect);

@@ -1,5 +1,5 @@
 // Tests the facts about arrays, loops and parameters that are derived for the printer.
-#include "codegen/legalize/kernel_form.h"
+#include "codegen/c/kernel_form.h"
 
 #include <gtest/gtest.h>
 

@@ -254,6 +254,61 @@ def fragment_in_a_loop() -> None:
     tvm.lower(s, [x, y])
 
 
+def product_of_halves() -> tuple:
+    a, b = (te.placeholder((32, 32), "float16", name=name) for name in "AB")
+    k = te.reduce_axis((0, 32), name="k")
+    c = te.compute(
+        (32, 32),
+        lambda i, j: te.sum(a[i, k].astype("float32") * b[k, j].astype("float32"), axis=k),
+        name="C",
+    )
+    return a, b, c, te.create_schedule(c.op)
+
+
+@case("TL2035", says="'Y' is no product of matrices: it is no plain sum")
+def matrices_of_a_copy() -> None:
+    _, y, s = copy_of((8, 4))
+    s.matrices(y, [y.op.axis[0]], [y.op.axis[1]], [])  # wrong
+
+
+@case("TL2035", says="cannot apply matrices to 'C': its loops are already scheduled")
+def matrices_of_scheduled_loops() -> None:
+    _, _, c, s = product_of_halves()
+    s[c].split(c.op.axis[0], 16)
+    s.matrices(c, [c.op.axis[0]], [c.op.axis[1]], list(c.op.reduce_axis))  # wrong
+
+
+@case("TL3036", says="'C.fragment' is in fragment memory, which SIMD-groups of 32 threads hold")
+def fragment_of_few_threads() -> None:
+    a, b, c, s = product_of_halves()
+    sums = s.cache_write(c, "fragment")  # wrong
+    row, column = s[c].op.axis
+    block_row, row = s[c].split(row, 16)
+    block_column, column = s[c].split(column, 16)
+    s[c].reorder(block_row, block_column, row, column)
+    s[c].bind(block_row, block())
+    s[c].tensorize(row, "fragment.store")
+    s[sums].compute_at(s[c], block_column)
+    row, column = s[sums].op.axis
+    outer, step = s[sums].split(s[sums].op.reduce_axis[0], 16)
+    s[sums].reorder(outer, row, column, step)
+    s[sums].tensorize(row, "fragment.mma")
+    for each in (a, b):
+        shared = s.cache_read(each, "shared", [sums])
+        read = s.cache_read(shared, "fragment", [sums])
+        s[read].compute_at(s[sums], outer)
+        s[read].tensorize(s[read].op.axis[0], "fragment.load")
+        s[shared].compute_at(s[sums], outer)
+        s[shared].bind(s[shared].op.axis[0], thread())
+    tvm.lower(s, [a, b, c])
+
+
+@case("TL2044", says="no intrinsic has the name 'fragment.add'")
+def intrinsic_of_no_name() -> None:
+    _, y, s = copy_of((16, 16))
+    s[y].tensorize(y.op.axis[0], "fragment.add")  # wrong
+
+
 @case("TL3008", says="the reduction 'R.texture' would read and write its texture")
 def cache_write_of_a_reduction_into_a_texture() -> None:
     x, r, _, s = sum_of_rows()

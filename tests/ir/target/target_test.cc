@@ -124,7 +124,7 @@ TEST(Target, AttributesOfMetal) {
   EXPECT_EQ(to_string(parse("metal -device=m3 -msl=3.1")), "metal -device=m3");
   EXPECT_EQ(parse("metal -float64=0"), parse("metal"));
   EXPECT_TRUE(parse("metal -argument_buffers=1").features.argument_buffers);
-  EXPECT_EQ(attributes(parse("metal")).size(), 20U);
+  EXPECT_EQ(attributes(parse("metal")).size(), 21U);
   EXPECT_EQ(attributes(parse("metal"))[0],
             std::pair(std::string_view("msl"), AttributeValue("2.3")));
 }
@@ -175,15 +175,16 @@ TEST(Target, Attributes) {
 
 TEST(Target, AttributesByName) {
   const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
-  EXPECT_EQ(values.size(), 19U);
+  EXPECT_EQ(values.size(), 20U);
   const auto named = [](std::string_view name, AttributeValue value) {
     return std::pair(name, std::move(value));
   };
   EXPECT_EQ(values[0], named("max_num_threads", int64_t{1024}));
   EXPECT_EQ(values[4], named("max_private_memory", int64_t{77}));
   EXPECT_EQ(values[9], named("float64", false));
-  EXPECT_EQ(values[11], named("device_fence", false));
-  EXPECT_EQ(values[12], named("device_class", "cpu"));
+  EXPECT_EQ(values[11], named("matrix_unit", "none"));
+  EXPECT_EQ(values[12], named("device_fence", false));
+  EXPECT_EQ(values[13], named("device_class", "cpu"));
 }
 
 // An attribute overrides the preset in any order.

@@ -97,6 +97,7 @@ constexpr StmtKind kStmtKinds[] = {
 std::vector<std::string_view> all_texts() {
   std::vector<std::string_view> texts(kProgramTexts.begin(), kProgramTexts.end());
   texts.insert(texts.end(), kTicketTexts.begin(), kTicketTexts.end());
+  texts.insert(texts.end(), kStepTexts.begin(), kStepTexts.end());
   return texts;
 }
 

@@ -295,6 +295,57 @@ kernel k grid=(4, 2, 1) block=(1, 1, 1)
 inline constexpr std::array kProgramTexts = {kLoopsText,     kFlattenedText, kKernelsText,
                                              kLegalizedText, kTexelText,     kOpenTextureText};
 // Programs for targets with a fence of the device.
+inline constexpr std::string_view kStepsLoopsText = R"(program p stage=loops
+  param A: global float32[16, 16]
+  nest A {
+    thread<threadIdx.x> t < 32 {
+    }
+    buffer.alloca F: fragment float32[16, 16]
+    fragment.load(access_ptr(write, F[0, 0], extents=(16, 16)), access_ptr(read, A[0, 0], extents=(16, 16)), 16)
+  }
+)";
+inline constexpr std::string_view kStepsFlattenedText = R"(program p stage=flattened
+  param A: global float32[16, 16]
+  nest A {
+    thread<threadIdx.x> t < 32 {
+    }
+    buffer.alloca F: fragment float32[16, 16]
+    fragment.fill(access_ptr(write, F[0], extents=(256)), 0.0)
+  }
+)";
+inline constexpr std::string_view kStepsKernelsText = R"(program p stage=kernels
+  param A: global float32[16, 16]
+  param B: global float32[16, 16]
+  launch k(A, B) grid=(1, 1, 1) block=(32, 1, 1)
+
+kernel k grid=(1, 1, 1) block=(32, 1, 1)
+  param A: read global float32[16, 16]
+  param B: write global float32[16, 16]
+  axis t = threadIdx.x < 32
+  buffer.alloca S: fragment float32[16, 16]
+  buffer.alloca L: fragment float32[16, 16]
+  buffer.alloca R: fragment float32[16, 16]
+  fragment.fill(access_ptr(write, S[0], extents=(256)), 0.0)
+  fragment.load(access_ptr(write, L[0], extents=(256)), access_ptr(read, A[0], extents=(256)), 16)
+  fragment.load(access_ptr(write, R[0], extents=(256)), access_ptr(read, A[0], extents=(256)), 16)
+  fragment.mma(access_ptr(read_write, S[0], extents=(256)), transposed access_ptr(read, L[0], extents=(256)), access_ptr(read, R[0], extents=(256)))
+  fragment.store(access_ptr(write, B[0], extents=(256)), access_ptr(read, S[0], extents=(256)), 16)
+)";
+inline constexpr std::string_view kStepsLegalizedText = R"(program p stage=legalized
+  param A: global float32[16, 16]
+  launch k(A) grid=(1, 1, 1) block=(32, 1, 1)
+
+kernel k grid=(1, 1, 1) block=(32, 1, 1)
+  param A: write global float32[16, 16]
+  axis t = threadIdx.x < 32
+  buffer.alloca S: fragment float32[16, 16]
+  fragment.fill(access_ptr(write, S[0], extents=(256)), 0.0)
+  fragment.store(access_ptr(write, A[0], extents=(256)), access_ptr(read, S[0], extents=(256)), 16)
+)";
+// Steps of SIMD-groups, as tickets, are not among the texts that are mutated.
+inline constexpr std::array kStepTexts = {kStepsLoopsText, kStepsFlattenedText, kStepsKernelsText,
+                                          kStepsLegalizedText};
+
 inline constexpr std::array kTicketTexts = {kTicketsLoopsText, kTicketsFlattenedText,
                                             kTicketsKernelsText, kTicketsLegalizedText};
 

@@ -32,7 +32,7 @@ TEST(VerifyStages, TheTable) {
       {"Barrier", "lf-kg"},   {"Launch", "--p--"},       {"Pipelined", "l----"},
       {"While", "lf-kg"},     {"ForeignCall", "lf-kg"},  {"Pointer", "lf-kg"},
       {"Evaluate", "lf-kg"},  {"Shuffle", "----g"},      {"Prefetch", "lf-kg"},
-      {"LastBlock", "lf-kg"},
+      {"LastBlock", "lf-kg"}, {"FragmentStep", "lf-kg"},
   };
   size_t rows = 0;
 #define TL_ROW(Name, Kind)                                    \

@@ -79,11 +79,25 @@ def network():
     return g
 
 
+def of_halves():
+    """A graph with the kernels that fragments compute."""
+    g = Graph("halves")
+    x, w = g.input("x", (1, 16, 12, 12), "float16"), g.input("w", (32, 16, 3, 3), "float16")
+    a = g.op("conv", "conv", lambda d, k: convolution(d, k, pads=[1] * 4), [x, w])[0]
+    y = g.op(
+        "last", "last", lambda d, k: convolution(d, k), [a, g.input("k", (16, 32, 1, 1), "float16")]
+    )
+    g.output(y[0])
+    m, n = g.input("m", (24, 64), "float16"), g.input("n", (64, 48), "float16")
+    g.output(g.op("product", "product", matmul, [m, n])[0])
+    return g
+
+
 def weights(g, *shape):
     return g.constant(f"w{'x'.join(map(str, shape))}", integers(*shape))
 
 
-def tasks_for(target, passes=()):
+def tasks_for(target, passes=(), network=network):
     with collected_tasks() as tasks:
         network().compile(target, passes=passes)
     return list(tasks.values())
@@ -118,6 +132,7 @@ def test_the_network_has_every_family():
     """Else the tests of this file would test fewer: separable convolutions need a graph pass."""
     tasks = [task for target in TARGETS for task in tasks_for(target)]
     tasks += tasks_for("opencl -device=nvidia", passes=None)
+    tasks += tasks_for("opencl -device=nvidia", network=of_halves)
     names = {family.name for task in tasks for family, _ in kernels_of(task)}
     every = {family.name for families in FAMILIES.values() for family in families}
     missing = {"transforms of tiles", "reductions of channels"}  # of Winograd, and of groups

@@ -8,6 +8,7 @@ from typing import Any
 from .contraction import REGISTER_TILES
 from .family import Family, KernelTask
 from .gpu import channels_last as gpu_channels_last
+from .gpu import fragment_family
 from .gpu.chains import CHAINS
 from .gpu.product_family import PRODUCTS
 from .gpu.separable import SEPARABLE
@@ -32,11 +33,18 @@ class KernelKind(Enum):
 FAMILIES: dict[KernelKind, tuple[Family[Any, Any], ...]] = {
     KernelKind.COMPUTATION: (TRANSFORMS, SEPARABLE, CHAINS, ROW_REDUCTIONS, GROUP_MOMENTS),
     KernelKind.CONVOLUTION: (
+        fragment_family.CONVOLUTIONS,
         gpu_channels_last.CONVOLUTIONS,
         gpu_channels_last.DEPTHWISE,
         processor_channels_last.CONVOLUTIONS,
     ),
-    KernelKind.CONTRACTION: (PANELS, PRODUCTS_OF_FEW_ROWS, PRODUCTS, REGISTER_TILES),
+    KernelKind.CONTRACTION: (
+        PANELS,
+        PRODUCTS_OF_FEW_ROWS,
+        fragment_family.PRODUCTS,
+        PRODUCTS,
+        REGISTER_TILES,
+    ),
     KernelKind.REDUCTION: (PIXELS, CHANNEL_GROUPS, REDUCTIONS),
 }
 """The families by kind of kernel. The first one that has a default for a task schedules it."""

@@ -120,6 +120,7 @@ DeviceInfo describe(id<MTLDevice> device, const Family& family) {
   info.features = {.images = true,
                    .float16_arithmetic = true,
                    .argument_buffers = has_argument_buffers(device),
+                   .matrix_fragments = [device supportsFamily:MTLGPUFamilyApple7] != NO,
                    .texture_views = true,
                    .host_import = true,
                    .indirect_dispatch = true,

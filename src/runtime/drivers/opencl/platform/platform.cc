@@ -126,6 +126,15 @@ void read_view_alignments(DeviceReader& reader, std::string_view extensions, Dev
   info.limits.view_base_alignment = std::max<cl_uint>(base, 1);
 }
 
+// cl_nv_device_attribute_query
+constexpr cl_device_info kComputeCapabilityMajor = 0x4000;
+constexpr cl_uint kLeastMatrixCapability = 8;
+
+bool has_matrix_fragments(DeviceReader& reader, const std::string& extensions) {
+  return has_word(extensions, "cl_nv_device_attribute_query") &&
+         reader.optional_scalar<cl_uint>(kComputeCapabilityMajor) >= kLeastMatrixCapability;
+}
+
 void make_ids_unique(std::vector<PlatformDevice>& devices) {
   UniqueIds ids;
   for (PlatformDevice& device : devices) {
@@ -156,6 +165,7 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.features.in_order_commands = true;  // this driver's queues are in order
   info.features.native_commands = true;
   info.features.float64 = has_word(extensions, "cl_khr_fp64");
+  info.features.matrix_fragments = has_matrix_fragments(reader, extensions);
   info.features.host_import = true;
   info.limits = read_limits(reader, info.features.images);
   if (info.type == DeviceType::Cpu) hold_to_machine_memory(info.limits);

@@ -1,4 +1,4 @@
-#include "codegen/legalize/border_reads.h"
+#include "codegen/c/border_reads.h"
 
 #include <algorithm>
 #include <unordered_map>

@@ -33,6 +33,10 @@ struct KernelForm {
   // guards around a single store.
   std::unordered_set<const ir::StmtNode*> returns;
 
+  // Steps of fragments whose memory is aligned: each row of the part begins at a multiple of 16
+  // bytes if the step loads, or of two elements if it stores.
+  std::unordered_set<const ir::FragmentStep*> aligned_steps;
+
   ArrayForm array(const ir::Buffer& buffer) const {
     const auto found = arrays.find(buffer.get());
     return found == arrays.end() ? ArrayForm() : found->second;

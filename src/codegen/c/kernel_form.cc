@@ -1,10 +1,13 @@
-#include "codegen/legalize/kernel_form.h"
+#include "codegen/c/kernel_form.h"
 
 #include <algorithm>
 #include <set>
 
 #include "codegen/legalize/align_access.h"
+#include "codegen/legalize/kernel_ranges.h"
 #include "ir/analysis/code_size.h"
+#include "ir/analysis/fragments.h"
+#include "ir/arith/modular.h"
 #include "ir/visit.h"
 
 namespace texloom::codegen {
@@ -77,12 +80,35 @@ class FormFinder {
         form_.exchanged.insert(param.buffer.get());
       }
     }
+    find_aligned_steps(kernel);
     form_.fences_parameters =
         takes_ticket_ ? exchanges_beside_last_block(kernel.body) : !form_.exchanged.empty();
     return std::move(form_);
   }
 
  private:
+  static constexpr int64_t kLoadedTogether = 8, kStoredTogether = 2;  // elements
+
+  void find_aligned_steps(const ir::Kernel& kernel) {
+    if (!ir::has_fragment_steps(kernel.body)) return;
+    const ir::arith::Ranges ranges = ranges_of(kernel);
+    walk_statements(kernel.body, [&](const ir::FragmentStep& n) {
+      if (n.op != ir::FragmentOp::Load && n.op != ir::FragmentOp::Store) return;
+      const bool loads = n.op == ir::FragmentOp::Load;
+      const ir::Pointer& pointer = n.pointer(loads ? 1 : 0);
+      const int64_t together = loads ? kLoadedTogether : kStoredTogether;
+      const bool is_aligned_array = pointer.buffer->memory == ir::MemoryScope::Global ||
+                                    form_.array(pointer.buffer).aligned >= together;
+      const auto divides = [&](const Expr& e) {
+        return ir::arith::modular(e, ranges).is_multiple_of(together);
+      };
+      if (is_aligned_array && divides(pointer.indices.front()) && divides(pointer.offset) &&
+          divides(n.operands[2])) {
+        form_.aligned_steps.insert(&n);
+      }
+    });
+  }
+
   using Widths = std::set<int>;  // lanes of the accesses to one array; 1 if an access is unaligned
 
   static ArrayForm array_form(const Widths& widths) {

@@ -1,0 +1,287 @@
+"""The families of products and convolutions by matrix fragments, for GPUs with matrix units."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product as combinations
+from math import prod
+from typing import Any
+
+from .... import _core, te
+from ...._core import IterVar, Schedule, Stage, Tensor
+from ....extents import number_of
+from ....profiles import DeviceProfile
+from ....tir.fragments import FRAGMENT_SIDE
+from ...contraction import Contraction
+from ...stages import stages_of
+from ..channels_last.layouts import weight_layout as outputs_last
+from ..family import Family, KernelTask, Scheduled
+from .fragments import THREADS, FragmentTile, ProductAxes, schedule_fragments
+
+_PARTS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4))
+_GROUPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4))
+_STEPS = (64, 32)
+_SLICES = (1, 2, 4)
+_PIECES = (1, 2, 3, 4, 6, 8, 12, 16)
+_LEAST_PIECE = 128  # steps of a piece
+_MOST_THREADS = 256
+_LEAST_ROWS = 9
+_MOST_BLOCKS_ALONG_Y = 65535
+_VECTORS = (8, 4, 2, 1)
+
+# How the kernels use a device, next to its profile: fitted to 1,175 times of 27 products of 10^7 to
+# 10^9 operations, with bias and residual, on an NVIDIA H200; times near the best of a product weigh
+# most. The tile that is estimated to be the fastest takes 1.05 times the time of the best in the
+# median, 1.50 times at worst.
+_REGISTERS = 128  # of a thread
+_STEP = 0.283  # latencies of memory that a step takes at least
+_BARRIERS = 0.98  # barriers in whose time each SIMD-group of a processor delays a step
+_PART = 1.21  # the time of a product of parts, in that of as many products by a processor's threads
+_COPIED = 0.91  # of the common cache's rate, with which blocks copy factors
+_WRITTEN = 20.0  # bytes of shared memory in whose time a sum is stored, read and written
+_SUM_BYTES = 5.8  # bytes of the common cache whose time a sum of a piece takes
+_SECOND = 1.6  # launches that a second kernel adds: 1.2 in a row, more in a network
+
+
+@dataclass(frozen=True)
+class FragmentProduct:
+    """The facts of ``[batch, rows, steps] @ [batch, steps, columns]``.
+
+    Attributes
+    ----------
+    batch, rows, columns, steps : int
+    threads, shared_bytes : int
+        The most of a block.
+    half_bytes : int
+        Bytes of an element of float16 in shared memory.
+    """
+
+    batch: int
+    rows: int
+    columns: int
+    steps: int
+    threads: int
+    shared_bytes: int
+    half_bytes: int = 2
+
+
+class FragmentFamily(Family[FragmentProduct, FragmentTile]):
+    """Sums of products of float16 in float32, by fragments that SIMD-groups multiply."""
+
+    is_estimated = True
+
+    @abstractmethod
+    def axes_of(self, task: KernelTask) -> ProductAxes | None:
+        """Return the axes of a task that make it a product; None for other tasks."""
+
+    def facts_of(self, task: KernelTask) -> FragmentProduct | None:
+        """Return the extents; None for targets without matrix units, and for few rows."""
+        sums, target = task.sums, task.target
+        assert sums is not None
+        if target.is_cpu or target.matrix_unit == "none" or sums.dtype != "float32":
+            return None
+        if not all(map(_is_of_halves, sums.op.input_tensors)):
+            return None
+        axes = self.axes_of(task)
+        if axes is None:
+            return None
+        rows = prod(axes.row_extents)
+        columns, steps = (_count(each) for each in (axes.columns, axes.steps))
+        batch = prod(int(extent) for extent in sums.shape) // (_count(axes.rows) * columns)
+        if rows < _LEAST_ROWS or min(columns, steps) < FRAGMENT_SIDE:
+            return None
+        if columns > _MOST_BLOCKS_ALONG_Y * FRAGMENT_SIDE:
+            return None
+        # Loops of threads keep float16 as float32, if the device does not compute with it.
+        half_bytes = 4 if target.matrix_unit == "loops" else 2
+        limits = target.max_threads, target.local_memory_bytes
+        return FragmentProduct(batch, rows, columns, steps, *limits, half_bytes)
+
+    def points(self, facts: FragmentProduct) -> Iterator[tuple[FragmentTile, str | None]]:
+        """Yield tiles, the smallest first."""
+        sliced = combinations(_PARTS, _GROUPS, _STEPS, _SLICES)
+        for parts, groups, steps, slices in sliced:
+            if steps // slices < FRAGMENT_SIDE:
+                continue
+            yield from _with_rules(FragmentTile(parts, groups, steps, slices), facts)
+        for parts, groups, steps, pieces in combinations(_PARTS, _GROUPS, _STEPS, _PIECES[1:]):
+            if facts.steps // pieces >= max(_LEAST_PIECE, steps):
+                yield from _with_rules(FragmentTile(parts, groups, steps, 1, pieces), facts)
+
+    def seconds(self, facts: FragmentProduct, knobs: FragmentTile, profile: DeviceProfile) -> float:
+        """Return the time of all blocks, as many at a time as the processors hold."""
+        return _seconds(facts, knobs, profile)
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: FragmentTile) -> Scheduled:
+        """Schedule a product, and later stages of the same kernel."""
+        sums, axes = task.sums, self.axes_of(task)
+        assert sums is not None and axes is not None
+        inlined = _inlined(sums)
+        for each in inlined:
+            s[each].compute_inline()
+        thread = schedule_fragments(s, sums, task.root, axes, knobs)
+        return Scheduled(task.root, thread, {sums.op, task.root.op, *(t.op for t in inlined)})
+
+
+def _with_rules(
+    tile: FragmentTile, facts: FragmentProduct
+) -> Iterable[tuple[FragmentTile, str | None]]:
+    if tile.threads > min(facts.threads, _MOST_THREADS):
+        return [(tile, "threads")]
+    # Drivers keep some bytes of shared memory for themselves.
+    if tile.shared_bytes(facts.half_bytes) >= facts.shared_bytes:
+        return [(tile, "shared memory")]
+    extents = zip(tile.block, (facts.rows, facts.columns), strict=True)
+    if any(own >= extent + FRAGMENT_SIDE for own, extent in extents):
+        return [(tile, "rows and columns")]
+    return [(tile, None)]
+
+
+def _seconds(facts: FragmentProduct, tile: FragmentTile, profile: DeviceProfile) -> float:
+    down, across = tile.block
+    blocks = facts.batch * -(-facts.rows // down) * -(-facts.columns // across) * tile.pieces
+    own = -(-blocks // profile.processors)
+    at_once = profile.held_blocks(tile.threads, tile.shared_bytes(facts.half_bytes), _REGISTERS)
+    full, rest = divmod(own, at_once)
+    copied = 2 * (down + across) * tile.steps / (_COPIED * profile.cache_rate / profile.processors)
+    products = prod(tile.parts) * FRAGMENT_SIDE**2 * tile.steps / tile.slices
+    alone = _STEP * profile.latency_seconds
+    alone += _PART * products / (profile.fma_rate / profile.processors)
+    waiting = _BARRIERS * profile.barrier_seconds * tile.threads / THREADS
+
+    def step(held: int) -> float:
+        return max(held * copied, alone + held * waiting) if held else 0.0
+
+    spent = (full * step(at_once) + step(rest)) * -(-facts.steps // (tile.pieces * tile.steps))
+    spent += profile.launch_seconds
+    if tile.pieces > 1:
+        sums = tile.pieces * facts.batch * facts.rows * facts.columns
+        return spent + _SECOND * profile.launch_seconds + sums * _SUM_BYTES / profile.cache_rate
+    written = own * down * across * tile.slices * _WRITTEN
+    return spent + written / (profile.shared_rate / profile.processors)
+
+
+def _count(axes: list[IterVar]) -> int:
+    return prod(int(axis.dom.extent) for axis in axes)
+
+
+def _is_of_halves(tensor: Tensor) -> bool:
+    """Whether a factor has elements of float16, or only pads, moves and converts some."""
+    while tensor.dtype != "float16":
+        op = tensor.op
+        if not isinstance(op, te.ComputeOp) or op.reduce_axis or len(op.input_tensors) != 1:
+            return False
+        (tensor,) = op.input_tensors
+    return True
+
+
+def _inlined(sums: Tensor) -> list[Tensor]:
+    """Return the stages between the factors in memory and the sums."""
+    return [each for each in stages_of(sums.op.input_tensors) if each.dtype != "float16"]
+
+
+def _lanes_of(extent: int) -> int:
+    return next(n for n in _VECTORS if extent % n == 0)
+
+
+class FragmentProducts(FragmentFamily):
+    """Products of matrices in row-major order, whose factors may be transposed."""
+
+    name = "products by fragments"
+
+    def axes_of(self, task: KernelTask) -> ProductAxes | None:
+        """Return the axes of ``sum(a[..., i, k] * b[..., k, j], axis=k)``, or transposed ones."""
+        sums, root = task.sums, task.root
+        assert sums is not None
+        roles = Contraction.of(sums)
+        axes, reduced = list(sums.op.axis), list(sums.op.reduce_axis)
+        if roles is None or roles.is_convolution or roles.rows != len(axes) - 2:
+            return None
+        extents = [number_of(axis.dom.extent) for axis in (*axes, *reduced)]
+        written = [number_of(extent) for extent in root.shape]
+        if len(reduced) != 1 or None in extents or written != extents[: len(axes)]:
+            return None
+        rows, columns, steps = extents[-3:]
+        assert rows is not None and columns is not None and steps is not None
+        if roles.rows_per_group < rows or len(sums.op.input_tensors) != 2:
+            return None
+        loads = list(_core.loads_of(sums.op.body[0]))
+        if len(loads) != 2:
+            return None
+        (k,), (row, column) = reduced, axes[-2:]
+        transposed = [_is_transposed(*each) for each in ((loads[0], row, k), (loads[1], k, column))]
+        if None in transposed:
+            return None
+        left, right = (bool(each) for each in transposed)
+        return ProductAxes(
+            [row],
+            [column],
+            [k],
+            (rows,),
+            (left, right),
+            lambda stage: (stage.op.axis[-2], stage.op.axis[-1]),
+            _lanes_of(columns),
+            (_lanes_of(rows if left else steps), _lanes_of(steps if right else columns)),
+        )
+
+
+def _is_transposed(load: Any, row: IterVar, column: IterVar) -> bool | None:
+    """Whether a load is of ``[..., column, row]``; None if it is neither that nor the opposite."""
+    indices = list(load.indices)[-2:]
+    for wanted, answer in (((row, column), False), ((column, row), True)):
+        if len(indices) == 2 and all(
+            index.same_as(axis.var) for index, axis in zip(indices, wanted, strict=True)
+        ):
+            return answer
+    return None
+
+
+class FragmentConvolutions(FragmentFamily):
+    """Convolutions with channels last, as products of the pixels of windows and the weights."""
+
+    name = "convolutions by fragments"
+
+    def axes_of(self, task: KernelTask) -> ProductAxes | None:
+        """Return the axes of a convolution without groups, of whole vectors of channels."""
+        sums, root = task.sums, task.root
+        assert sums is not None
+        roles = Contraction.of(sums)
+        assert roles is not None
+        outputs = int(root.shape[1])
+        inputs, *taps = sums.op.reduce_axis
+        channels = int(inputs.dom.extent)
+        if roles.rows_per_group < outputs or channels % _VECTORS[0] or outputs % _VECTORS[0]:
+            return None
+        _, column, *rows = sums.op.axis
+        extents = tuple(int(extent) for extent in root.shape[2:])
+        if len(rows) < len(extents):
+            extents = (prod(extents),)
+        return ProductAxes(
+            rows,
+            [column],
+            [*taps, inputs],
+            extents,
+            (False, False),
+            _pixels_and_channels,
+            _VECTORS[0],
+            (_VECTORS[0], _VECTORS[0]),
+        )
+
+    def weight_layout(self, task: KernelTask, knobs: FragmentTile) -> str | None:
+        """Return the layout of weights with output channels last."""
+        del knobs
+        assert task.sums is not None
+        return outputs_last(len(task.sums.op.input_tensors[1].shape))
+
+
+def _pixels_and_channels(stage: Stage) -> tuple[IterVar, IterVar]:
+    """Return the axis of all pixels of ``[N, C, *spatial]``, and that of channels."""
+    _, channel, *spatial = stage.op.axis
+    return stage.fuse(*spatial), channel
+
+
+PRODUCTS, CONVOLUTIONS = FragmentProducts(), FragmentConvolutions()
+
+__all__ = ["CONVOLUTIONS", "PRODUCTS", "FragmentConvolutions", "FragmentFamily", "FragmentProducts"]
