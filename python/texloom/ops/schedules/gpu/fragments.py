@@ -148,7 +148,7 @@ def schedule_fragments(
         parts = s.rfactor(product, piece)
         _sum_pieces(s, parts, factors, axes, tile)
         s[product].set_scope("local")
-        thread = _bind_elements(s[root], axes, tile)
+        thread = _bind_elements(s[root], axes)
         s[product].compute_at(s[root], thread)
         _add_up(s[product], axes.lanes)
         return thread
@@ -211,7 +211,7 @@ def _bind_blocks(
     return block_column, thread, turn
 
 
-def _bind_elements(stage: Stage, axes: ProductAxes, tile: FragmentTile) -> IterVar:
+def _bind_elements(stage: Stage, axes: ProductAxes) -> IterVar:
     """Give each thread a vector of elements; return the axis of threads."""
     row, column = axes.written(stage)
     others = [axis for axis in stage.leaf_iter_vars if axis not in (row, column)]
@@ -242,15 +242,23 @@ def _bind_tile(
 ) -> IterVar:
     group_row, row = stage.split(row, FRAGMENT_SIDE * tile.parts[0])
     group_column, column = stage.split(column, FRAGMENT_SIDE * tile.parts[1])
-    own_row, row = stage.split(row, FRAGMENT_SIDE)
-    own_column, column = stage.split(column, FRAGMENT_SIDE)
-    stage.reorder(*slices, group_row, group_column, own_row, own_column, row, column)
+    own, (row, column) = _split_parts(stage, row, column)
+    stage.reorder(*slices, group_row, group_column, *own, row, column)
     group = stage.fuse(*slices, group_row, group_column)
     stage.bind(group, te.thread_axis((0, tile.threads // THREADS), "threadIdx.y"))
-    stage.unroll(own_row)
-    stage.unroll(own_column)
     stage.tensorize(row, "fragment.store")
     return group
+
+
+def _split_parts(
+    stage: Stage, row: IterVar, column: IterVar
+) -> tuple[tuple[IterVar, IterVar], tuple[IterVar, IterVar]]:
+    """Split rows and columns into parts, which are unrolled; return axes of parts and inside."""
+    own_row, row = stage.split(row, FRAGMENT_SIDE)
+    own_column, column = stage.split(column, FRAGMENT_SIDE)
+    stage.unroll(own_row)
+    stage.unroll(own_column)
+    return (own_row, own_column), (row, column)
 
 
 def _accumulate(
@@ -265,20 +273,15 @@ def _accumulate(
     else:
         outer, inner = stage.split(stage.op.reduce_axis[-1], tile.steps)
     inner, step = stage.split(inner, FRAGMENT_SIDE)
-    own_row, row = stage.split(row, FRAGMENT_SIDE)
-    own_column, column = stage.split(column, FRAGMENT_SIDE)
-    stage.reorder(outer, inner, *others, own_row, own_column, row, column, step)
-    for axis in (inner, own_row, own_column):
-        stage.unroll(axis)
+    own, (row, column) = _split_parts(stage, row, column)
+    stage.reorder(outer, inner, *others, *own, row, column, step)
+    stage.unroll(inner)
     stage.tensorize(row, "fragment.mma")
     for each in fragments:
         s[each].compute_at(stage, inner)
         *_, row, column = s[each].op.axis
-        own_row, row = s[each].split(row, FRAGMENT_SIDE)
-        own_column, column = s[each].split(column, FRAGMENT_SIDE)
-        s[each].reorder(own_row, own_column, row, column)
-        s[each].unroll(own_row)
-        s[each].unroll(own_column)
+        own, (row, column) = _split_parts(s[each], row, column)
+        s[each].reorder(*own, row, column)
         s[each].tensorize(row, "fragment.load")
     for each, lanes in zip(factors, axes.loaded, strict=True):
         s[each].set_scope("shared")
