@@ -140,10 +140,11 @@ Stmt make_nest(Buffer result, Stmt body, SourceLocation location) {
   return finish(node, std::move(location), {&node->body});
 }
 
-Stmt make_pipelined(Buffer buffer, int stages, Stmt body, SourceLocation location) {
+Stmt make_pipelined(Buffer buffer, int stages, bool is_async, Stmt body, SourceLocation location) {
   auto* node = new Pipelined;
   node->buffer = std::move(buffer);
   node->stages = stages;
+  node->is_async = is_async;
   node->body = std::move(body);
   return finish(node, std::move(location), {&node->body});
 }
@@ -162,6 +163,18 @@ Stmt make_free(Buffer buffer, SourceLocation location) {
 }
 
 Stmt make_barrier(SourceLocation location) { return finish(new Barrier, std::move(location), {}); }
+
+Stmt make_async_copies(Stmt body, SourceLocation location) {
+  auto* node = new AsyncCopies;
+  node->body = std::move(body);
+  return finish(node, std::move(location), {&node->body});
+}
+
+Stmt make_await_copies(int pending, SourceLocation location) {
+  auto* node = new AwaitCopies;
+  node->pending = pending;
+  return finish(node, std::move(location), {});
+}
 
 Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
                   SourceLocation location) {

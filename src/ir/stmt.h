@@ -102,17 +102,20 @@ struct Nest : StmtBase<Nest> {
   Stmt body;
   auto fields() const { return field_list(result, body); }
 };
-// How many iterations of a pipelined loop may be in flight.
+// How many iterations of a pipelined loop may be in flight: with elements in registers, and with
+// asynchronous copies.
 inline constexpr int kMinPipelineStages = 2;
 inline constexpr int kMaxPipelineStages = 3;
+inline constexpr int kMaxAsyncStages = 8;
 // Fills a buffer that each iteration of the innermost enclosing loop reads. The body runs in the
 // iteration that reads the buffer, until lower/loops/pipeline_loops.h makes it run ahead.
 struct Pipelined : StmtBase<Pipelined> {
   static constexpr StmtKind kKind = StmtKind::Pipelined;
   Buffer buffer;
   int stages = 2;  // iterations in flight: stages - 1 of them are ahead of the iteration that reads
+  bool is_async = false;  // whether a shared buffer is filled by asynchronous copies
   Stmt body;
-  auto fields() const { return field_list(buffer, stages, body); }
+  auto fields() const { return field_list(buffer, stages, is_async, body); }
 };
 struct Allocate : StmtBase<Allocate> {
   static constexpr StmtKind kKind = StmtKind::Allocate;
@@ -129,6 +132,20 @@ struct Free : StmtBase<Free> {
 struct Barrier : StmtBase<Barrier> {
   static constexpr StmtKind kKind = StmtKind::Barrier;
   auto fields() const { return field_list(); }
+};
+// Begins a group of copies: the body's stores to shared memory, which may be made later, until an
+// AwaitCopies. What they store is read now. The body has loops, conditions and stores alone.
+struct AsyncCopies : StmtBase<AsyncCopies> {
+  static constexpr StmtKind kKind = StmtKind::AsyncCopies;
+  Stmt body;
+  auto fields() const { return field_list(body); }
+};
+// Makes the copies of all groups that this thread began, but for the last `pending` ones. Other
+// threads of the block see them after a barrier.
+struct AwaitCopies : StmtBase<AwaitCopies> {
+  static constexpr StmtKind kKind = StmtKind::AwaitCopies;
+  int pending = 0;
+  auto fields() const { return field_list(pending); }
 };
 // A shuffle, which all threads of a block run together. The variable gets the value of the thread
 // whose number is larger by `offset`. The value is undefined if that thread is in another
@@ -204,10 +221,13 @@ Stmt make_while(Expr condition, Stmt body, SourceLocation location = {});
 Stmt make_seq(Stmts statements);
 Stmt make_let(Expr var, Expr value, Stmt body, SourceLocation location = {});
 Stmt make_nest(Buffer result, Stmt body, SourceLocation location = {});
-Stmt make_pipelined(Buffer buffer, int stages, Stmt body, SourceLocation location = {});
+Stmt make_pipelined(Buffer buffer, int stages, bool is_async, Stmt body,
+                    SourceLocation location = {});
 Stmt make_allocate(Buffer buffer, Stmt body, SourceLocation location = {});
 Stmt make_free(Buffer buffer, SourceLocation location = {});
 Stmt make_barrier(SourceLocation location = {});
+Stmt make_async_copies(Stmt body, SourceLocation location = {});
+Stmt make_await_copies(int pending, SourceLocation location = {});
 Stmt make_shuffle(Expr var, Expr value, Expr offset, int width, Stmt body,
                   SourceLocation location = {});
 Stmt make_fragment_step(FragmentOp op, Exprs operands, bool left_transposed = false,

@@ -96,8 +96,11 @@ Stmt rebuild(const FragmentStep& n, FragmentOp op, Exprs operands, bool left, bo
 Stmt rebuild(const Nest& n, const Buffer& result, Stmt body) {
   return make_nest(result, std::move(body), n.location);
 }
-Stmt rebuild(const Pipelined& n, const Buffer& buffer, int stages, Stmt body) {
-  return make_pipelined(buffer, stages, std::move(body), n.location);
+Stmt rebuild(const Pipelined& n, const Buffer& buffer, int stages, bool is_async, Stmt body) {
+  return make_pipelined(buffer, stages, is_async, std::move(body), n.location);
+}
+Stmt rebuild(const AsyncCopies& n, Stmt body) {
+  return make_async_copies(std::move(body), n.location);
 }
 Stmt rebuild(const LastBlock& n, const Buffer& counters, Expr index, Expr count, const Buffer& flag,
              Stmt body) {

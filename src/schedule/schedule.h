@@ -75,7 +75,7 @@ class Schedule {
   void compute_root(StageId id, const SourceLocation& where);
   // Computes the stage ahead of the loop that it is attached to, with `stages` iterations in
   // flight.
-  void pipeline(StageId id, int64_t stages, const SourceLocation& where);
+  void pipeline(StageId id, int64_t stages, bool is_async, const SourceLocation& where);
   // `layout`, here and below: texture[...] or buffer[...], as in schedule/storage.h.
   void set_scope(StageId id, std::string_view scope, const SourceLocation& where,
                  std::string_view layout = {});

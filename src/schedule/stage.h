@@ -66,6 +66,7 @@ struct Alignment {
 // Computes the stage ahead of the loop that it is attached to.
 struct Pipeline {
   int stages = ir::kMinPipelineStages;  // iterations in flight
+  bool is_async = false;                // whether copies to shared memory are asynchronous
   SourceLocation location;
 };
 

@@ -122,6 +122,9 @@ TEST(Children, AreSeenInOrder) {
       {"s"},
       {"s"},
       {"s"},
+      {"s"},
+      {"s"},
+      {},
       {},
       {},
       {"z", "n", "s"},
@@ -212,17 +215,19 @@ TEST(MapChildren, RebuildsStatements) {
   std::vector<std::string> texts;
   for (const StmtSample& sample : stmt_samples(l)) texts.push_back(text(sample.s));
   EXPECT_THAT(
-      texts, ElementsAre(
-                 "A[i, j] = x\n", "texture2d.store(T, x=i, y=j, v: float32x4)\n",
-                 "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n",
-                 "while p {\n  barrier\n}\n", "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
-                 "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
-                 "pipelined A stages=2 {\n  barrier\n}\n", "buffer.free A\n", "barrier\n",
-                 "shuffle s: float32 = z by n of 32\nbarrier\n",
-                 "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): "
-                 "int32)\n",
-                 "prefetch A[i, j]\n", "last_block N[n] of n flag=F {\n  barrier\n}\n",
-                 "fragment.fill(access_ptr(write, A[i, j], extents=(n, n)), z)\n"));
+      texts,
+      ElementsAre(
+          "A[i, j] = x\n", "texture2d.store(T, x=i, y=j, v: float32x4)\n",
+          "for k < n {\n  barrier\n}\n", "if p {\n  barrier\n}\n", "while p {\n  barrier\n}\n",
+          "barrier\nbarrier\n", "let b: float32 = z\nbarrier\n",
+          "buffer.alloca A: global float32[8, 16]\nbarrier\n", "nest A {\n  barrier\n}\n",
+          "pipelined A stages=2 {\n  barrier\n}\n", "pipelined A stages=4 async {\n  barrier\n}\n",
+          "async_copies {\n  barrier\n}\n", "await_copies pending=2\n", "buffer.free A\n",
+          "barrier\n", "shuffle s: float32 = z by n of 32\nbarrier\n",
+          "evaluate call_extern(g, access_ptr(read_write, A[i, j], extents=(n, n)): "
+          "int32)\n",
+          "prefetch A[i, j]\n", "last_block N[n] of n flag=F {\n  barrier\n}\n",
+          "fragment.fill(access_ptr(write, A[i, j], extents=(n, n)), z)\n"));
   const Stmt store = make_store(l.a, {l.i, l.j}, l.x);
   EXPECT_EQ(text(make_for(l.i, l.n, LoopKind::Vectorized, store)),
             "vectorized i < n {\n  barrier\n}\n");

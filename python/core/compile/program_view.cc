@@ -133,6 +133,7 @@ void append(py::list& rows, const Stmt& s) {
         d["stages"] = n.stages;
         rows.append(d);
       },
+      [&](const AsyncCopies& n) { append(rows, n.body); },
       [&](const Allocate& n) {
         rows.append(allocation(n.buffer));
         append(rows, n.body);

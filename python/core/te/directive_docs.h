@@ -214,6 +214,9 @@ Parameters
 stages : int
     The number of parts in flight, 2 or 3: the stage is computed ``stages - 1`` iterations before
     the one that reads it.
+asynchronous : bool
+    Copy to shared memory without registers in between, up to 8 parts in flight. Targets that have
+    such copies are NVIDIA's with ``-matrix_unit=mma_sync``; others copy at once.
 
 Raises
 ------

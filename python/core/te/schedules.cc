@@ -190,8 +190,10 @@ void bind_stage_directives(py::class_<PyStage>& c) {
       py::arg("parent"), py::arg("scope"), docs::kComputeAt);
   c.def(
       "pipeline",
-      [](const PyStage& s, int64_t stages) { s.schedule->pipeline(s.id, stages, user_location()); },
-      py::arg("stages") = 2, docs::kPipeline);
+      [](const PyStage& s, int64_t stages, bool asynchronous) {
+        s.schedule->pipeline(s.id, stages, asynchronous, user_location());
+      },
+      py::arg("stages") = 2, py::arg("asynchronous") = false, docs::kPipeline);
   c.def(
       "compute_inline", [](const PyStage& s) { s.schedule->compute_inline(s.id, user_location()); },
       docs::kComputeInline);

@@ -73,7 +73,7 @@ PARAMETERS: dict[str, dict[str, Kind]] = {
     "double_buffer": {},
     "fuse": {"args": AXES},
     "parallel": {"var": AXIS},
-    "pipeline": {"stages": INTEGER},
+    "pipeline": {"stages": INTEGER, "asynchronous": FLAG},
     "pragma": {"var": AXIS, "pragma_type": KEY, "pragma_value": ANYTHING},
     "reorder": {"args": AXES},
     "rfactor": {"tensor": TENSOR, "axis": AXIS, "factor_axis": INTEGER},

@@ -47,6 +47,8 @@ void StmtPrinter::stmt(const Stmt& s) {
         stmt(n.body);
       },
       [&](const ir::FragmentStep& n) { line(fragment_step(n)); },
+      [&](const ir::AsyncCopies& n) { async_copies(n); },
+      [&](const ir::AwaitCopies& n) { line(await_copies(n)); },
       [&](const ir::LastBlock& n) { block(fmt::format("if ({})", is_in_last_block(n)), n.body); },
       [&](const ir::Barrier&) { line(barrier()); },
       [](const auto&) { TL_UNREACHABLE("a statement of the launch plan inside a kernel"); });

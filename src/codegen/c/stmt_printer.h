@@ -34,6 +34,9 @@ class StmtPrinter {
   virtual std::string shuffle(const ir::Shuffle& n) = 0;
   // The call that makes a step of fragments. Only for dialects with fragments.
   virtual std::string fragment_step(const ir::FragmentStep& n) = 0;
+  // Only for dialects with asynchronous copies.
+  virtual void async_copies(const ir::AsyncCopies& n) = 0;
+  virtual std::string await_copies(const ir::AwaitCopies& n) = 0;
   // Whether the thread runs the body of the statement. Only for dialects with a fence of devices.
   virtual std::string is_in_last_block(const ir::LastBlock& n) = 0;
   // The declaration of an array that the kernel allocates.

@@ -107,6 +107,7 @@ struct Dialect {
   bool int64 = true;
   bool shuffles = false;            // threads of a SIMD-group exchange values: ir::Shuffle
   bool fragments = false;           // SIMD-groups make steps of fragments: ir::FragmentStep
+  bool async_copies = false;        // threads copy without waiting: ir::AsyncCopies
   bool device_fence = false;        // blocks of a launch exchange values: ir::LastBlock
   bool vector_trigonometry = true;  // sin, cos and tan of vectors are exact
   // The alignment in bytes of arguments and of arrays that threads share: a vector up to that size

@@ -11,6 +11,7 @@
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
 #include "codegen/legalize/widen_storage.h"
+#include "lower/kernels/copy_at_once.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
 #include "lower/pass.h"
@@ -48,6 +49,11 @@ struct Steps {
         if (!dialect_of(t).fragments) codegen::distribute_fragments(k);
       }>,
       Stage::Kernels, Stage::Kernels, "make steps of fragments from loops of each thread"};
+  static constexpr Pass copy_at_once{
+      "legalize.copy_at_once", lower::in_each_kernel<[](Kernel& k, const Target& t) {
+        if (!dialect_of(t).async_copies) k.body = lower::copy_at_once(k.body);
+      }>,
+      Stage::Kernels, Stage::Kernels, "make copies at once that a thread need not wait for"};
   static constexpr Pass bind_texels{
       "legalize.bind_texels",
       lower::in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::bind_texels(k.body); }>,

@@ -105,6 +105,10 @@ class DialectVerifier {
     if (!dialect_.fragments) add(DialectRule::Fragments, s, "no SIMD-group holds a fragment");
     for (const Expr& operand : n.operands) value(operand);
   }
+  void check(const ir::AsyncCopies& n, const Stmt& s) {
+    if (!dialect_.async_copies) add(DialectRule::Copies, s, "threads wait for each load");
+    stmt(n.body);
+  }
   void check(const ir::LastBlock& n, const Stmt& s) {
     if (!dialect_.device_fence) {
       add(DialectRule::Fences, s, "blocks do not exchange values");
@@ -365,6 +369,8 @@ std::string_view to_string(DialectRule rule) {
       return "shuffles";
     case DialectRule::Fragments:
       return "fragments";
+    case DialectRule::Copies:
+      return "copies";
     case DialectRule::Fences:
       return "fences";
     case DialectRule::Functions:

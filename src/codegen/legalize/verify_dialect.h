@@ -35,6 +35,7 @@ enum class DialectRule : uint8_t {
                // only one branch
   Shuffles,    // threads exchange only values that the dialect shuffles
   Fragments,   // steps of fragments are only in dialects that have them
+  Copies,      // asynchronous copies are only in dialects that have them
   Fences,      // blocks exchange values only if the dialect has a fence for them
   Functions,   // calls are of functions that the dialect has, or that have a definition for
                // languages without them (function_definitions.h)

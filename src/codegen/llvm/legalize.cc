@@ -22,6 +22,7 @@ using Shared = Steps<llvm_dialect>;
 // Steps (legalize/steps.h) explains the order of the shared rows.
 constexpr std::array kSteps = {
     Shared::distribute_fragments,
+    Shared::copy_at_once,
     Pass{"legalize.hoist_guards",
          in_each_kernel<[](ir::Kernel& k, const ir::Target&) { k.body = hoist_guards(k.body); }>,
          Kernels, Kernels, "move guards out of loops that do not change them"},

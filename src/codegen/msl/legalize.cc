@@ -23,6 +23,7 @@ using Shared = Steps<msl_dialect>;
 constexpr std::array kSteps = {
     Shared::unique_definitions,
     Shared::distribute_fragments,
+    Shared::copy_at_once,
     Shared::split_lanes,
     Shared::bind_texels,
     Shared::widen_storage,

@@ -367,6 +367,13 @@ class MslKernelPrinter : private KernelParts, public KernelPrinter {
                        exprs.text(n.offset, Precedence::Product));
   }
 
+  void async_copies(const ir::AsyncCopies&) override {
+    TL_UNREACHABLE("Metal has no asynchronous copies of threads");
+  }
+  std::string await_copies(const ir::AwaitCopies&) override {
+    TL_UNREACHABLE("Metal has no asynchronous copies of threads");
+  }
+
   std::string is_in_last_block(const ir::LastBlock&) override {
     TL_UNREACHABLE("Metal's fences are of threadgroups");
   }

@@ -13,6 +13,8 @@ Dialect opencl_dialect(const ir::Target& target) {
       .float64 = target.features.float64,
       .int64 = true,
       .fragments = target.features.matrix_unit == ir::MatrixUnit::MmaSync,
+      // Devices of compute capability 8.0 and later have both.
+      .async_copies = target.features.matrix_unit == ir::MatrixUnit::MmaSync,
       .device_fence = target.features.device_fence,
       .vector_trigonometry = target.quirks.vector_trigonometry,
       .alignment = 16,

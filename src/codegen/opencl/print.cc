@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "codegen/c/bfloat_functions.h"
 #include "codegen/c/kernel_form.h"
 #include "codegen/c/kernel_printer.h"
 #include "codegen/legalize/align_access.h"
+#include "codegen/opencl/async_copies.h"
 #include "codegen/opencl/fragment_functions.h"
 #include "codegen/opencl/half_functions.h"
 #include "codegen/opencl/intrinsics.h"
@@ -84,6 +86,10 @@ class OpenCLExprPrinter : public ExprPrinter {
   std::string bits(const Buffer& buffer, const Expr& index) {
     if (!index->type.is_scalar()) return place(buffer, index);
     return fmt::format("({})[{}]", words(buffer), text(index));
+  }
+  // An element or vector in memory, as an lvalue.
+  std::string element(const Buffer& buffer, const Expr& index) {
+    return is_half_alone(buffer) ? bits(buffer, index) : place(buffer, index);
   }
   // A pointer to the bits of a vector of halves.
   std::string pointer_to_bits(const Buffer& buffer, const Expr& index) {
@@ -285,6 +291,7 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
 
   void store(const ir::Store& n) override {
     const Expr& index = n.indices.front();
+    if (in_copies_ && copies_asynchronously(n)) return;
     if (exprs.are_bits(n.buffer, n.value->type)) return store_bits(n);
     if (exprs.is_place(n.buffer, index)) {
       const std::string value = exprs.stored(n.buffer, n.value);
@@ -318,6 +325,32 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
 
   std::string shuffle(const ir::Shuffle&) override {
     TL_UNREACHABLE("OpenCL C 1.2 has no shuffles");
+  }
+
+  void async_copies(const ir::AsyncCopies& n) override {
+    in_copies_ = true;
+    stmt(n.body);
+    in_copies_ = false;
+    line(kCommitCopies);
+  }
+  std::string await_copies(const ir::AwaitCopies& n) override {
+    return await_groups_of_copies(n.pending);
+  }
+
+  // Prints a store as an asynchronous copy, if the device has one of that size.
+  bool copies_asynchronously(const ir::Store& n) {
+    const std::optional<AsyncCopy> copy = async_copy_of(n);
+    if (!copy) return false;
+    const ir::Load& source = *copy->source;
+    if (!exprs.has_place(n.buffer, n.indices.front())) return false;
+    if (!exprs.has_place(source.buffer, source.indices.front())) return false;
+    const std::string bytes = fmt::to_string(copy->bytes);
+    line(fmt::format(
+        "{}(&{}, &{}, {});", copy_async(exprs.prelude, copy->bytes),
+        exprs.element(n.buffer, n.indices.front()),
+        exprs.element(source.buffer, source.indices.front()),
+        copy->condition ? fmt::format("{} ? {} : 0", exprs.text(copy->condition), bytes) : bytes));
+    return true;
   }
 
   std::string fragment_step(const ir::FragmentStep& n) override {
@@ -394,6 +427,7 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
   }
 
   const bool is_fast_;
+  bool in_copies_ = false;  // whether the statement is in an AsyncCopies
 };
 
 }  // namespace

@@ -217,9 +217,9 @@ Value Evaluator::pack(const Pack& n, Mask mask) {
   return result;
 }
 
-void Evaluator::store(const Store& n) {
-  const std::vector<Value> indices = evaluate(n.indices);
-  accesses_.store(n, indices, evaluate(n.value));
+Evaluator::Copy Evaluator::begin_copy(const Store& n) {
+  std::vector<Value> indices = evaluate(n.indices);
+  return {&n, std::move(indices), evaluate(n.value)};
 }
 void Evaluator::store(const TextureStore& n) {
   const Value x = evaluate(n.x), y = evaluate(n.y);

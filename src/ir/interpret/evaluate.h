@@ -29,7 +29,15 @@ class Evaluator {
   int64_t evaluate_decision(const Expr& e, const void* node, const SourceLocation& line,
                             const char* effect);
 
-  void store(const Store& n);
+  // A store whose operands are evaluated.
+  struct Copy {
+    const Store* store;
+    std::vector<Value> indices;
+    Value value;
+  };
+  Copy begin_copy(const Store& n);
+  void finish(const Copy& copy) { accesses_.store(*copy.store, copy.indices, copy.value); }
+  void store(const Store& n) { finish(begin_copy(n)); }
   void store(const TextureStore& n);
 
  private:

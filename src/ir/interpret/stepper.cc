@@ -21,7 +21,11 @@ void Stepper::begin(Frame& frame) {
   const Stmt& s = *frame.stmt;
   frame.extent = 0;
   visit(
-      s, [&](const Store& n) { evaluator_.store(n); },
+      s,
+      [&](const Store& n) {
+        if (!copies_) return evaluator_.store(n);
+        groups_.back().push_back(evaluator_.begin_copy(n));
+      },
       [&](const TextureStore& n) { evaluator_.store(n); },
       [](const Evaluate&) { TL_UNREACHABLE("foreign calls are refused earlier"); },
       [](const Prefetch&) {},
@@ -46,9 +50,23 @@ void Stepper::begin(Frame& frame) {
         frame.extent = 1;
       },
       [&](const Free& n) { view_.own.erase(n.buffer.get()); }, [](const Barrier&) {},
+      [&](const AsyncCopies&) {
+        copies_ = true;
+        groups_.emplace_back();
+        frame.extent = 1;
+      },
+      [&](const AwaitCopies& n) { await(n); },
       [&](const FragmentStep& n) { frame.extent = makes(n) ? 1 : 0; },
       [&](const Shuffle&) { frame.extent = 1; }, [&](const LastBlock&) { frame.extent = 1; },
       [](const Launch&) {});
+}
+
+// The copies are made as late as the program allows, so that reads that come too early find other
+// values.
+void Stepper::await(const AwaitCopies& n) {
+  for (; groups_.size() > static_cast<size_t>(n.pending); groups_.pop_front()) {
+    for (const Evaluator::Copy& copy : groups_.front()) evaluator_.finish(copy);
+  }
 }
 
 // One thread of a SIMD-group writes to memory, and each has its fragments.
@@ -90,7 +108,8 @@ const Stmt* Stepper::next_child(Frame& frame) {
       [&](const Seq& n) { return &n.statements[static_cast<size_t>(i)]; },
       [](const Let& n) { return &n.body; }, [](const Shuffle& n) { return &n.body; },
       [](const Nest& n) { return &n.body; }, [](const Pipelined& n) { return &n.body; },
-      [](const Allocate& n) { return &n.body; }, [](const LastBlock& n) { return &n.body; },
+      [](const AsyncCopies& n) { return &n.body; }, [](const Allocate& n) { return &n.body; },
+      [](const LastBlock& n) { return &n.body; },
       [&](const FragmentStep& n) { return &loops_of(n); },
       [](const auto&) -> const Stmt* { return nullptr; });
 }
@@ -124,6 +143,7 @@ Stepper::Halt Stepper::advance() {
     if (const Stmt* child = next_child(frame)) {
       push(*child);
     } else {
+      if (s->kind == StmtKind::AsyncCopies) copies_ = false;
       frames_.pop_back();
     }
   }

@@ -2,6 +2,7 @@
 // to run.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Stepper {
   void push(const Stmt& s);
   void begin(Frame& frame);
   const Stmt* next_child(Frame& frame);
+  void await(const AwaitCopies& n);
   bool makes(const FragmentStep& step) const;
   const Stmt& loops_of(const FragmentStep& step);
 
@@ -59,6 +61,8 @@ class Stepper {
   const Stmt* start_;          // null once the Stepper has begun
   std::vector<Frame> frames_;  // the open statements, the innermost last
   const StmtNode* halted_at_ = nullptr;
+  bool copies_ = false;                                  // whether an AsyncCopies is open
+  std::deque<std::vector<Evaluator::Copy>> groups_;      // begun and not awaited, the oldest first
   std::unordered_map<const FragmentStep*, Stmt> steps_;  // the loops of steps of fragments
 };
 

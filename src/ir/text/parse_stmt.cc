@@ -31,6 +31,8 @@ constexpr Words kNest = {"nest"};
 constexpr Words kAllocate = {"buffer.alloca", "texture2d.alloca"};
 constexpr Words kFree = {"buffer.free", "texture2d.free"};
 constexpr Words kBarrier = {"barrier"};
+constexpr Words kAsyncCopies = {"async_copies"};
+constexpr Words kAwaitCopies = {"await_copies"};
 constexpr Words kShuffle = {"shuffle"};
 constexpr Words kFragmentStep = {"fragment.fill", "fragment.load", "fragment.mma",
                                  "fragment.store"};
@@ -115,6 +117,7 @@ StmtParser::Close StmtParser::opening() {
   if (kind == StmtKind::While) return condition();
   if (kind == StmtKind::Nest) return nest();
   if (kind == StmtKind::Pipelined) return pipelined();
+  if (kind == StmtKind::AsyncCopies) return async_copies();
   if (kind == StmtKind::LastBlock) return last_block();
   return nullptr;
 }
@@ -166,11 +169,21 @@ StmtParser::Close StmtParser::pipelined() {
   const Buffer buffer = names_.buffer(reader_, reader_.name("the name of a buffer"));
   reader_.expect_word("stages");
   reader_.expect("=");
-  const auto stages = static_cast<int>(
-      reader_.integer("a number of stages", kMinPipelineStages, kMaxPipelineStages));
+  const auto stages =
+      static_cast<int>(reader_.integer("a number of stages", kMinPipelineStages, kMaxAsyncStages));
+  const bool is_async = reader_.accept_word("async");
   const SourceLocation location = place(first);
-  return [this, first, buffer, stages, location](Stmt body) {
-    return checked(exprs_, first, make_pipelined(buffer, stages, std::move(body), location));
+  return [this, first, buffer, stages, is_async, location](Stmt body) {
+    return checked(exprs_, first,
+                   make_pipelined(buffer, stages, is_async, std::move(body), location));
+  };
+}
+
+StmtParser::Close StmtParser::async_copies() {
+  const Token first = reader_.next();
+  const SourceLocation location = place(first);
+  return [this, first, location](Stmt body) {
+    return checked(exprs_, first, make_async_copies(std::move(body), location));
   };
 }
 
@@ -218,6 +231,8 @@ StmtParser::Item StmtParser::item() {
       return statement(free());
     case StmtKind::Barrier:
       return statement(barrier());
+    case StmtKind::AwaitCopies:
+      return statement(await_copies());
     case StmtKind::Launch:
       return statement(launch());
     case StmtKind::For:
@@ -225,6 +240,7 @@ StmtParser::Item StmtParser::item() {
     case StmtKind::While:
     case StmtKind::Nest:
     case StmtKind::Pipelined:
+    case StmtKind::AsyncCopies:
     case StmtKind::LastBlock:
     case StmtKind::Seq:
       break;  // handled by opening() and statements()
@@ -387,6 +403,15 @@ Stmt StmtParser::free() {
 Stmt StmtParser::barrier() {
   const Token first = reader_.next();
   return make_barrier(place(first));
+}
+
+Stmt StmtParser::await_copies() {
+  const Token first = reader_.next();
+  reader_.expect_word("pending");
+  reader_.expect("=");
+  const int64_t pending =
+      reader_.integer("a number of groups of copies", 0, std::numeric_limits<int>::max());
+  return make_await_copies(static_cast<int>(pending), place(first));
 }
 
 // -- Launches.

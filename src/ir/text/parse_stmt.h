@@ -84,6 +84,7 @@ class StmtParser {
   Close condition();  // of an If or a While
   Close nest();
   Close pipelined();
+  Close async_copies();
   Close last_block();
 
   Item item();
@@ -98,6 +99,7 @@ class StmtParser {
   Stmt fragment_step();
   Stmt free();
   Stmt barrier();
+  Stmt await_copies();
   Stmt launch();
 
   void check_object(const Token& word, const BufferNode& buffer) const;

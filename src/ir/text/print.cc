@@ -197,10 +197,18 @@ class Printer {
     out_ += line.indent + "}\n";
   }
   void print(const Pipelined& n, const Line& line) {
-    out_ += fmt::format("{}pipelined {} stages={}{} {{\n", line.indent, name(n.buffer), n.stages,
-                        line.place);
+    out_ += fmt::format("{}pipelined {} stages={}{}{} {{\n", line.indent, name(n.buffer), n.stages,
+                        n.is_async ? " async" : "", line.place);
     stmt(n.body, line.depth + 1);
     out_ += line.indent + "}\n";
+  }
+  void print(const AsyncCopies& n, const Line& line) {
+    out_ += fmt::format("{}async_copies{} {{\n", line.indent, line.place);
+    stmt(n.body, line.depth + 1);
+    out_ += line.indent + "}\n";
+  }
+  void print(const AwaitCopies& n, const Line& line) {
+    out_ += fmt::format("{}await_copies pending={}{}\n", line.indent, n.pending, line.place);
   }
   void print(const LastBlock& n, const Line& line) {
     out_ += InOrder{"{}last_block {}[{}] of {} flag={}{} {{\n",

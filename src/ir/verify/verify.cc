@@ -446,6 +446,8 @@ class Verifier {
   }
   void check(const Free& n, const Stmt& s) { allocations_.free(n, s, loop_); }
   void check(const Barrier&, const Stmt& s) { all_reach(s); }
+  void check(const AsyncCopies& n, const Stmt&) { stmt(n.body); }
+  void check(const AwaitCopies&, const Stmt&) {}
   void check(const Shuffle& n, const Stmt& s) {
     all_reach(s);
     expr(n.value);

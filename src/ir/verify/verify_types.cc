@@ -223,8 +223,25 @@ std::string problem_of(const FragmentStep& n) {
 std::string problem_of(const Seq&) { return {}; }
 std::string problem_of(const Nest&) { return {}; }
 std::string problem_of(const Pipelined& n) {
-  return when(n.stages < kMinPipelineStages || n.stages > kMaxPipelineStages,
-              "it has neither 2 nor 3 stages");
+  const int most = n.is_async ? kMaxAsyncStages : kMaxPipelineStages;
+  return when(n.stages < kMinPipelineStages || n.stages > most,
+              n.is_async ? "it does not have 2 to 8 stages" : "it has neither 2 nor 3 stages");
+}
+// Whether a statement only stores to shared memory, in loops and under conditions.
+bool only_copies(const Stmt& s) {
+  if (const auto* store = as<Store>(s)) return store->buffer->memory == MemoryScope::Shared;
+  const bool has_body = as<For>(s) != nullptr || as<If>(s) != nullptr || as<Seq>(s) != nullptr ||
+                        as<Let>(s) != nullptr;
+  bool all = has_body;
+  for_each_child(
+      s, [](const Expr&) {}, [&](const Stmt& child) { all = all && only_copies(child); });
+  return all;
+}
+std::string problem_of(const AsyncCopies& n) {
+  return when(!only_copies(n.body), "it has other statements than stores to shared memory");
+}
+std::string problem_of(const AwaitCopies& n) {
+  return when(n.pending < 0, "it waits for a negative number of groups");
 }
 std::string problem_of(const Allocate&) { return {}; }
 std::string problem_of(const Free&) { return {}; }

@@ -44,6 +44,8 @@ class BarrierDropper {
       return is_empty(then) ? then : make_if(guard->condition, then, guard->location);
     }
     if (const auto* n = as<LastBlock>(s)) return run(*n);
+    // Other threads see the awaited copies after the next barrier.
+    if (as<AwaitCopies>(s) != nullptr) separated_ = separated_ && exchanged_.empty();
     // The expressions of a statement are evaluated before its body.
     const bool forward = direction_ == Direction::Forward;
     if (forward) note_expressions(s);

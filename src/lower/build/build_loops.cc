@@ -322,7 +322,8 @@ class Builder {
   Stmt filled(StageId id) {
     const std::optional<Pipeline>& pipeline = s_.stage(id).pipeline;
     if (!pipeline) return nest(id);
-    return make_pipelined(buffers(id).front(), pipeline->stages, nest(id), pipeline->location);
+    return make_pipelined(buffers(id).front(), pipeline->stages, pipeline->is_async, nest(id),
+                          pipeline->location);
   }
 
   // Computes one point of the stage; for a reduction, one step.

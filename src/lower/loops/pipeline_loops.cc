@@ -129,6 +129,38 @@ struct Pieces {
   }
 };
 
+// The fills of a loop by asynchronous copies: one group of copies fills the copies of all buffers
+// for one iteration.
+struct AsyncFills {
+  std::vector<const PipelinedFill*> fills;
+
+  // Begins the groups of the first iterations.
+  Stmts lead(const Expr& first) const {
+    Stmts result;
+    for (int64_t i = 0; !fills.empty() && i < ahead(); ++i) result.push_back(group(first + i));
+    return result;
+  }
+  // Waits for the group of this iteration, then begins another one. There is one in each iteration,
+  // so that as many are pending in the last ones, which copy nothing.
+  Stmts at_start(const Expr& iteration, int64_t extent) const {
+    if (fills.empty()) return {};
+    Stmts result{make_await_copies(static_cast<int>(ahead() - 1)), make_barrier()};
+    const Expr later = iteration + ahead();
+    result.push_back(
+        make_async_copies(make_if(later < make_int(extent, later->type), filled(later))));
+    return result;
+  }
+
+ private:
+  int64_t ahead() const { return fills.front()->ahead(); }
+  Stmt filled(const Expr& iteration) const {
+    Stmts all;
+    for (const PipelinedFill* f : fills) all.push_back(f->filled(iteration));
+    return make_seq(std::move(all));
+  }
+  Stmt group(const Expr& iteration) const { return make_async_copies(filled(iteration)); }
+};
+
 class Pipeliner {
  public:
   Stmt run(const Stmt& s) {
@@ -209,13 +241,31 @@ class Pipeliner {
     }
   }
 
+  static AsyncFills async_fills(const LoopBody& body, const std::vector<PipelinedFill>& fills) {
+    AsyncFills found;
+    for (size_t i = 0; i < fills.size(); ++i) {
+      if (fills[i].is_async()) found.fills.push_back(&fills[i]);
+    }
+    for (size_t i = 0; !found.fills.empty() && i < fills.size(); ++i) {
+      const PipelinedFill& first = *found.fills.front();
+      if (!fills[i].is_shared()) continue;
+      if (fills[i].is_async() && fills[i].ahead() == first.ahead()) continue;
+      refuse(*body.fills[i], "give them equal stages, and asynchronous=True to all or none",
+             "'{}' and other shared buffers of the loop are not filled in the same way",
+             body.fills[i]->buffer->name);
+    }
+    return found;
+  }
+
   Pieces pipelined(const For& loop, int64_t extent, const LoopBody& body) {
     std::vector<PipelinedFill> fills;
     for (const Pipelined* fill : body.fills) fills.emplace_back(*fill, loop, extent);
     const bool any_shared = std::any_of(fills.begin(), fills.end(),
                                         [](const PipelinedFill& f) { return f.is_shared(); });
+    const AsyncFills copies = async_fills(body, fills);
     Stmts rest;
-    const Pieces inner = take_rest(body, any_shared, rest);
+    // What the next iteration reads is not awaited before its start.
+    const Pieces inner = take_rest(body, any_shared && copies.fills.empty(), rest);
     std::vector<Buffer> allocated = body.allocated;
     std::erase_if(allocated, [&](const Buffer& b) {
       return std::any_of(body.fills.begin(), body.fills.end(),
@@ -226,14 +276,17 @@ class Pipeliner {
       return of_iteration(statements, loop, fills, i, turn);
     };
     const auto iteration = [&](const Expr& i) {
-      Stmts all;
+      Stmts all = copies.at_start(i, extent);
       for (const PipelinedFill& f : fills) {
+        if (f.is_async()) continue;
         const int64_t* known = int_value(i);
         if (known == nullptr || *known + f.ahead() < extent) append(all, f.at_start(i));
       }
       append(all, reading(rest, i, i));
       append(all, reading(inner.loop, i, i));
-      for (const PipelinedFill& f : fills) append(all, f.at_end(i));
+      for (const PipelinedFill& f : fills) {
+        if (!f.is_async()) append(all, f.at_end(i));
+      }
       const Expr next = make_binary(BinaryOp::Min, i + 1, make_int(extent - 1, i->type));
       append(all, reading(inner.lead, next, i + 1));
       append(all, reading(inner.tail, i, i));
@@ -243,8 +296,9 @@ class Pipeliner {
     Pieces result;
     int64_t ahead = 0;
     const Expr first = make_int(0, loop.var->type);
+    append(result.lead, copies.lead(first));
     for (const PipelinedFill& f : fills) {
-      append(result.lead, f.lead());
+      if (!f.is_async()) append(result.lead, f.lead());
       ahead = std::max(ahead, f.ahead());
       for (const Buffer& b : f.buffers()) result.buffers.push_back(b);
     }

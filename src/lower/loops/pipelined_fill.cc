@@ -95,10 +95,11 @@ void refuse_effects(const Pipelined& fill) {
 PipelinedFill::PipelinedFill(const Pipelined& fill, const For& loop, int64_t extent)
     : var_(loop.var), extent_(extent), from_(fill.buffer), fill_(fill.body) {
   refuse_effects(fill);
+  is_async_ = fill.is_async && is_shared();
   ahead_ = std::min<int64_t>(fill.stages, extent) - 1;
-  copies_ = is_shared() ? kSharedCopies : ahead_ + 1;
+  copies_ = is_shared() && !is_async_ ? kSharedCopies : ahead_ + 1;
   to_ = with_copies(from_, copies_);
-  if (!is_shared()) return;
+  if (!is_shared() || is_async_) return;
   const FillSplitter splitter(fill);
   registers_ = splitter.registers();
   fetch_ = splitter.fetch();
@@ -106,7 +107,7 @@ PipelinedFill::PipelinedFill(const Pipelined& fill, const For& loop, int64_t ext
 }
 
 std::vector<Buffer> PipelinedFill::buffers() const {
-  return is_shared() ? std::vector<Buffer>{to_, registers_} : std::vector<Buffer>{to_};
+  return registers_ ? std::vector<Buffer>{to_, registers_} : std::vector<Buffer>{to_};
 }
 
 Stmts PipelinedFill::lead() const {
@@ -163,7 +164,9 @@ Stmt PipelinedFill::of_iteration(const Stmt& s, const Expr& iteration) const {
 }
 
 Stmt PipelinedFill::filled(const Expr& iteration) const {
-  return with_copy(of_iteration(fill_, iteration), iteration);
+  const Stmt fill =
+      is_async_ ? substitute(fill_, {{var_, iteration}}) : of_iteration(fill_, iteration);
+  return with_copy(fill, iteration);
 }
 
 Stmt PipelinedFill::fetched(const Expr& iteration) const { return of_iteration(fetch_, iteration); }

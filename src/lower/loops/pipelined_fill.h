@@ -14,11 +14,15 @@ class PipelinedFill {
   PipelinedFill(const ir::Pipelined& fill, const ir::For& loop, int64_t extent);
 
   bool is_shared() const { return from_->memory == ir::MemoryScope::Shared; }
+  bool is_async() const { return is_async_; }
   // How many iterations before its use an element is read from memory.
   int64_t ahead() const { return ahead_; }
 
   // The buffers to allocate around the loop.
   std::vector<ir::Buffer> buffers() const;
+  // Fills the copy for this iteration.
+  ir::Stmt filled(const ir::Expr& iteration) const;
+  // Not for asynchronous fills, which the loop makes together:
   // The statements in front of the loop.
   ir::Stmts lead() const;
   // The statements at the start and at the end of this iteration.
@@ -28,13 +32,13 @@ class PipelinedFill {
   ir::Stmt with_copy(const ir::Stmt& s, const ir::Expr& turn) const;
 
  private:
-  ir::Stmt filled(const ir::Expr& iteration) const;
   ir::Stmt fetched(const ir::Expr& iteration) const;
   ir::Stmt stored(const ir::Expr& iteration) const;
   ir::Expr clamped(const ir::Expr& iteration) const;
   ir::Stmt of_iteration(const ir::Stmt& s, const ir::Expr& iteration) const;
 
   ir::Expr var_;
+  bool is_async_ = false;
   int64_t extent_ = 0, ahead_ = 0, copies_ = 0;
   ir::Buffer from_;       // the original buffer, for one iteration
   ir::Buffer to_;         // the replacement, with a copy for each iteration in flight

@@ -346,12 +346,16 @@ void Schedule::attach(StageId id, StageId parent, const IterVar& axis,
   own.attachment = {AttachKind::At, parent, axis, where};
 }
 
-void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where) {
+void Schedule::pipeline(StageId id, int64_t stages, bool is_async, const SourceLocation& where) {
   Stage& own = stage_for(id, where, "pipeline");
-  if (stages < kMinPipelineStages || stages > kMaxPipelineStages) {
-    fail(where, Code::BadPipeline, "use 2 to compute one iteration ahead, 3 for two",
-         "cannot pipeline '{}' with stages = {}: it must be {} or {}", own.name(), stages,
-         kMinPipelineStages, kMaxPipelineStages);
+  const int most = is_async ? kMaxAsyncStages : kMaxPipelineStages;
+  if (stages < kMinPipelineStages || stages > most) {
+    fail(where, Code::BadPipeline,
+         is_async ? "use 2 to copy one iteration ahead, 3 for two"
+                  : "use 2 to compute one iteration ahead, 3 for two, or asynchronous copies for "
+                    "more",
+         "cannot pipeline '{}' with stages = {}: it must be {} to {}", own.name(), stages,
+         kMinPipelineStages, most);
   }
   if (own.is_output) {
     fail(where, Code::BadPipeline, "pipeline a cache that the output's loops read",
@@ -367,7 +371,7 @@ void Schedule::pipeline(StageId id, int64_t stages, const SourceLocation& where)
          "cannot pipeline '{}': it has {}", own.name(),
          own.double_buffered ? "two buffers from double_buffer" : "several outputs");
   }
-  own.pipeline = Pipeline{static_cast<int>(stages), where};
+  own.pipeline = Pipeline{static_cast<int>(stages), is_async, where};
 }
 
 void Schedule::compute_inline(StageId id, const SourceLocation& where) {

@@ -131,8 +131,9 @@ void ScheduleParser::pipeline(const Token& word) {
   reader_.expect("=");
   const int64_t stages =
       reader_.integer("a number of stages", 0, std::numeric_limits<int64_t>::max());
+  const bool is_async = reader_.accept_word("async");
   const SourceLocation location = place(word);
-  at_word(reader_, word, [&] { schedule_.pipeline(current_, stages, location); });
+  at_word(reader_, word, [&] { schedule_.pipeline(current_, stages, is_async, location); });
 }
 
 void ScheduleParser::predicate(const Token& word) {

@@ -286,7 +286,9 @@ std::string SchedulePrinter::directives(const Stage& stage) {
          at(stage.predicate_location));
   }
   if (stage.pipeline && filled_ahead) {
-    line(fmt::format("pipeline stages={}", stage.pipeline->stages), at(stage.pipeline->location));
+    line(fmt::format("pipeline stages={}{}", stage.pipeline->stages,
+                     stage.pipeline->is_async ? " async" : ""),
+         at(stage.pipeline->location));
   }
   for (const IterVar& axis : unit_axes(stage)) {
     line("fuse -> " + axis_name(stage.id, axis), at(axis->location));

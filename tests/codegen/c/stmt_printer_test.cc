@@ -61,6 +61,8 @@ class PlainStmts : private StmtPrinter {
   }
   std::string barrier() override { return "barrier;"; }
   std::string fragment_step(const ir::FragmentStep&) override { return "step"; }
+  void async_copies(const ir::AsyncCopies& n) override { stmt(n.body); }
+  std::string await_copies(const ir::AwaitCopies&) override { return "await"; }
   std::string shuffle(const ir::Shuffle& n) override {
     return "shuffle(" + exprs_.text(n.value) + ", " + exprs_.text(n.offset) + ")";
   }

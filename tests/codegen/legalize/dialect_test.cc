@@ -15,6 +15,7 @@
 #include "codegen/legalize/widen_storage.h"
 #include "ir/text/parse.h"
 #include "ir/verify/verify.h"
+#include "lower/kernels/copy_at_once.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
 #include "support/diagnostic.h"
@@ -44,6 +45,7 @@ ir::Program legalized(const ir::Program& program, const Dialect& dialect) {
   for (ir::Kernel& kernel : result.kernels) {
     kernel.body = lower::unique_definitions(kernel.body);
     if (!dialect.fragments) distribute_fragments(kernel);
+    kernel.body = lower::copy_at_once(kernel.body);
     kernel.body = split_lanes(kernel.body, dialect);
     kernel.body = lower::bind_texels(kernel.body);
     kernel.body = widen_storage(kernel.body, dialect);

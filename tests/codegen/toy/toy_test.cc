@@ -22,13 +22,10 @@ using Shared = Steps<toy_dialect>;
 
 // The steps of legalization that a backend lists. Integers wrap, so no step promotes them.
 constexpr std::array kSteps = {
-    Shared::unique_definitions,
-    Shared::distribute_fragments,
-    Shared::split_lanes,
-    Shared::bind_texels,
-    Shared::widen_storage,
-    Shared::align_accesses,
-    Shared::make_divisions_explicit,
+    Shared::unique_definitions, Shared::distribute_fragments,
+    Shared::copy_at_once,       Shared::split_lanes,
+    Shared::bind_texels,        Shared::widen_storage,
+    Shared::align_accesses,     Shared::make_divisions_explicit,
     Shared::drop_unused_values,
 };
 

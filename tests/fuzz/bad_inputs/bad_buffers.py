@@ -137,6 +137,14 @@ def pipeline_of_four_stages() -> None:
     s[cache].pipeline(stages=4)  # wrong
 
 
+@case("TL2025", says="it must be 2 to 8")
+def asynchronous_pipeline_of_nine_stages() -> None:
+    x, y, s = copy_of((8, 4))
+    cache = s.cache_read(x, "shared", [y])
+    s[cache].compute_at(s[y], s[y].op.axis[0])
+    s[cache].pipeline(stages=9, asynchronous=True)  # wrong
+
+
 @case("TL2025")
 def pipeline_of_an_output() -> None:
     _, y, s = copy_of((8, 4))

@@ -302,6 +302,11 @@ inline constexpr std::string_view kStepsLoopsText = R"(program p stage=loops
     }
     buffer.alloca F: fragment float32[16, 16]
     fragment.load(access_ptr(write, F[0, 0], extents=(16, 16)), access_ptr(read, A[0, 0], extents=(16, 16)), 16)
+    buffer.alloca S: shared float32[16]
+    async_copies {
+      S[0] = A[0, 0]
+    }
+    await_copies pending=0
   }
 )";
 inline constexpr std::string_view kStepsFlattenedText = R"(program p stage=flattened
@@ -311,6 +316,11 @@ inline constexpr std::string_view kStepsFlattenedText = R"(program p stage=flatt
     }
     buffer.alloca F: fragment float32[16, 16]
     fragment.fill(access_ptr(write, F[0], extents=(256)), 0.0)
+    buffer.alloca S: shared float32[16]
+    async_copies {
+      S[0] = A[0]
+    }
+    await_copies pending=0
   }
 )";
 inline constexpr std::string_view kStepsKernelsText = R"(program p stage=kernels
@@ -322,10 +332,15 @@ kernel k grid=(1, 1, 1) block=(32, 1, 1)
   param A: read global float32[16, 16]
   param B: write global float32[16, 16]
   axis t = threadIdx.x < 32
+  buffer.alloca C: shared float32[32]
   buffer.alloca S: fragment float32[16, 16]
   buffer.alloca L: fragment float32[16, 16]
   buffer.alloca R: fragment float32[16, 16]
   fragment.fill(access_ptr(write, S[0], extents=(256)), 0.0)
+  async_copies {
+    C[t] = 1.0
+  }
+  await_copies pending=0
   fragment.load(access_ptr(write, L[0], extents=(256)), access_ptr(read, A[0], extents=(256)), 16)
   fragment.load(access_ptr(write, R[0], extents=(256)), access_ptr(read, A[0], extents=(256)), 16)
   fragment.mma(access_ptr(read_write, S[0], extents=(256)), transposed access_ptr(read, L[0], extents=(256)), access_ptr(read, R[0], extents=(256)))
@@ -338,8 +353,13 @@ inline constexpr std::string_view kStepsLegalizedText = R"(program p stage=legal
 kernel k grid=(1, 1, 1) block=(32, 1, 1)
   param A: write global float32[16, 16]
   axis t = threadIdx.x < 32
+  buffer.alloca C: shared float32[32]
   buffer.alloca S: fragment float32[16, 16]
   fragment.fill(access_ptr(write, S[0], extents=(256)), 0.0)
+  async_copies {
+    C[t] = 1.0
+  }
+  await_copies pending=0
   fragment.store(access_ptr(write, A[0], extents=(256)), access_ptr(read, S[0], extents=(256)), 16)
 )";
 // Steps of SIMD-groups, as tickets, are not among the texts that are mutated.

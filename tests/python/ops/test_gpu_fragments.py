@@ -23,6 +23,8 @@ TILES = {
     "groups": FragmentTile((1, 2), (2, 1), 32),
     "slices": FragmentTile((1, 1), (2, 2), 32, 2),
     "pieces": FragmentTile((1, 2), (1, 1), 32, 1, 3),
+    "asynchronous": FragmentTile((1, 2), (1, 1), 16, 1, 1, 3),
+    "last block": FragmentTile((1, 1), (1, 2), 16, 1, 2, 3, True),
 }
 
 
@@ -101,7 +103,7 @@ def convolved(x, w, stride, pad):
     )
 
 
-@pytest.mark.parametrize("tile", [TILES["parts"], TILES["slices"], TILES["pieces"]])
+@pytest.mark.parametrize("tile", [TILES[x] for x in ("parts", "slices", "pieces", "last block")])
 @pytest.mark.parametrize(
     ("size", "kernel", "stride", "pad"), [(12, 1, 1, 0), (7, 3, 1, 1), (14, 3, 2, 1), (9, 1, 2, 0)]
 )
@@ -138,6 +140,16 @@ def test_nvidia_has_instructions_for_steps():
     assert "vload_half" not in source.partition("__kernel")[2]  # copies move bits
 
 
+def test_nvidia_copies_asynchronously():
+    """Rows past the end of the product are zeros, which are not read."""
+    tile = FragmentTile((1, 1), (1, 2), 32, 1, 1, 4)
+    source = product_of((40, 256), (256, 64), tile, "opencl -device=nvidia").get_source()
+    assert "cp.async.cg.shared.global" in source and " ? 16 : 0);" in source
+    assert source.count("cp.async.commit_group") >= 4 and "cp.async.wait_group 2;" in source
+    tile = FragmentTile((1, 1), (1, 2), 32)
+    assert "cp.async" not in product_of((40, 256), (256, 64), tile).get_source()
+
+
 def test_metal_has_matrices_for_steps():
     f = product_of((64, 64), (64, 64), FEW, "metal -device=m1 -matrix_unit=simdgroup")
     source = f.get_source()
@@ -150,7 +162,13 @@ def test_targets_without_a_unit_have_other_kernels():
 
 
 def test_the_estimate_prefers_large_tiles_of_large_products():
-    large = FragmentProduct(1, 4096, 4096, 4096, 1024, 48 << 10)
-    small = FragmentProduct(1, 16, 256, 256, 1024, 48 << 10)
+    large = FragmentProduct(1, 4096, 4096, 4096, 1024, 48 << 10, 2, True, True)
+    small = FragmentProduct(1, 16, 256, 256, 1024, 48 << 10, 2, True, True)
     tiles = [PRODUCTS.best(each, stated("nvidia-h200")) for each in (large, small)]
     assert min(tiles[0].block) >= 64 and tiles[1].block[0] == 16
+
+
+def test_a_target_without_a_fence_or_asynchronous_copies_needs_neither():
+    few = FragmentProduct(1, 49, 512, 4608, 1024, 48 << 10)
+    tiles = PRODUCTS.points(few)
+    assert not any(tile.has_one_kernel or tile.stages > 2 for tile, _ in tiles)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from functools import lru_cache
 from itertools import product as combinations
 from math import prod
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, Tensor
@@ -18,6 +22,7 @@ from ...contraction import Contraction
 from ...stages import stages_of
 from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled
+from ..family.space import first_of_least
 from .fragments import THREADS, FragmentTile, ProductAxes, schedule_fragments
 
 _PARTS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4))
@@ -25,23 +30,29 @@ _GROUPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4))
 _STEPS = (64, 32)
 _SLICES = (1, 2, 4)
 _PIECES = (1, 2, 3, 4, 6, 8, 12, 16)
+_STAGES = (2, 3, 4, 6)
 _LEAST_PIECE = 128  # steps of a piece
 _MOST_THREADS = 256
 _LEAST_ROWS = 9
 _MOST_BLOCKS_ALONG_Y = 65535
 _VECTORS = (8, 4, 2, 1)
 
-# How the kernels use a device, next to its profile: fitted to 1,175 times of 27 products of 10^7 to
-# 10^9 operations, with bias and residual, on an NVIDIA H200; times near the best of a product weigh
-# most. The tile that is estimated to be the fastest takes 1.05 times the time of the best in the
-# median, 1.50 times at worst.
-_REGISTERS = 128  # of a thread
-_STEP = 0.283  # latencies of memory that a step takes at least
-_BARRIERS = 0.98  # barriers in whose time each SIMD-group of a processor delays a step
-_PART = 1.21  # the time of a product of parts, in that of as many products by a processor's threads
-_COPIED = 0.91  # of the common cache's rate, with which blocks copy factors
-_WRITTEN = 20.0  # bytes of shared memory in whose time a sum is stored, read and written
-_SUM_BYTES = 5.8  # bytes of the common cache whose time a sum of a piece takes
+# How the kernels use a device, next to its profile: fitted to 1,422 times of 19 products of 10^7 to
+# 10^9 operations, with a residual and with right factors that are in no cache, on an NVIDIA H200;
+# times near the best of a product weigh most. The tile that is estimated to be the fastest takes
+# 1.02 times the time of the best in the median, 1.23 times at worst.
+_REGISTERS = 205  # of a thread
+_KEPT = 1024  # bytes of shared memory that a driver keeps of each block
+_STEP = 0.87  # latencies of memory that a step takes at least, by way of registers
+_ASYNC_STEP = 0.57  # latencies of memory that asynchronous copies of a step take
+_COPY = 0.0031  # latencies of memory in whose time a thread begins a copy
+_BARRIERS = 0.04  # barriers in whose time each SIMD-group of a processor delays a step
+_COPIED = 1.25  # of the common cache's rate, with which blocks copy factors
+_PRODUCTS = 4.1  # of the rate of fused products, with which fragments are multiplied at most
+_ROUND = 0.17  # latencies of memory in which blocks start and end
+_LAST = 5.0  # latencies of memory that the last block of a tile takes more than others
+_LAST_SUM_BYTES = 15.3  # bytes of a processor's part of the common cache in the time of a sum
+_SUM_BYTES = 5.8  # bytes of the common cache whose time a sum of a piece takes in a second kernel
 _SECOND = 1.6  # launches that a second kernel adds: 1.2 in a row, more in a network
 
 
@@ -56,6 +67,10 @@ class FragmentProduct:
         The most of a block.
     half_bytes : int
         Bytes of an element of float16 in shared memory.
+    has_async_copies : bool
+        Whether threads copy to shared memory without waiting.
+    has_fence : bool
+        Whether the last block of a tile can read what other blocks wrote.
     """
 
     batch: int
@@ -65,6 +80,8 @@ class FragmentProduct:
     threads: int
     shared_bytes: int
     half_bytes: int = 2
+    has_async_copies: bool = False
+    has_fence: bool = False
 
 
 class FragmentFamily(Family[FragmentProduct, FragmentTile]):
@@ -96,23 +113,35 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
             return None
         # Loops of threads keep float16 as float32, if the device does not compute with it.
         half_bytes = 4 if target.matrix_unit == "loops" else 2
-        limits = target.max_threads, target.local_memory_bytes
-        return FragmentProduct(batch, rows, columns, steps, *limits, half_bytes)
+        return FragmentProduct(
+            batch,
+            rows,
+            columns,
+            steps,
+            target.max_threads,
+            target.local_memory_bytes,
+            half_bytes,
+            # Threads that hold fragments in loops copy at once; their kernels are like the others.
+            target.matrix_unit in ("mma_sync", "loops"),
+            target.device_fence,
+        )
 
     def points(self, facts: FragmentProduct) -> Iterator[tuple[FragmentTile, str | None]]:
         """Yield tiles, the smallest first."""
-        sliced = combinations(_PARTS, _GROUPS, _STEPS, _SLICES)
-        for parts, groups, steps, slices in sliced:
-            if steps // slices < FRAGMENT_SIDE:
-                continue
-            yield from _with_rules(FragmentTile(parts, groups, steps, slices), facts)
-        for parts, groups, steps, pieces in combinations(_PARTS, _GROUPS, _STEPS, _PIECES[1:]):
-            if facts.steps // pieces >= max(_LEAST_PIECE, steps):
-                yield from _with_rules(FragmentTile(parts, groups, steps, 1, pieces), facts)
+        tiles, numbers = _tiles(facts.has_async_copies, facts.has_fence)
+        rules = _broken(facts, numbers)
+        return ((tile, _RULES[rule]) for tile, rule in zip(tiles, rules, strict=True))
 
     def seconds(self, facts: FragmentProduct, knobs: FragmentTile, profile: DeviceProfile) -> float:
         """Return the time of all blocks, as many at a time as the processors hold."""
-        return _seconds(facts, knobs, profile)
+        return float(_seconds(facts, _Numbers.of([knobs]), profile)[0])
+
+    def least(self, facts: FragmentProduct, profile: DeviceProfile) -> FragmentTile | None:
+        """Return the tile with the least estimate; all are estimated at once."""
+        tiles, numbers = _tiles(facts.has_async_copies, facts.has_fence)
+        legal = np.flatnonzero(_broken(facts, numbers) == 0)
+        place = first_of_least(_seconds(facts, numbers.at(legal), profile))
+        return None if place is None else tiles[int(legal[place])]
 
     def apply(self, s: Schedule, task: KernelTask, knobs: FragmentTile) -> Scheduled:
         """Schedule a product, and later stages of the same kernel."""
@@ -125,42 +154,106 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
         return Scheduled(task.root, thread, {sums.op, task.root.op, *(t.op for t in inlined)})
 
 
-def _with_rules(
-    tile: FragmentTile, facts: FragmentProduct
-) -> Iterable[tuple[FragmentTile, str | None]]:
-    if tile.threads > min(facts.threads, _MOST_THREADS):
-        return [(tile, "threads")]
+@dataclass(frozen=True)
+class _Numbers:
+    """The numbers of several tiles, as arrays."""
+
+    down: NDArray[np.int64]
+    across: NDArray[np.int64]
+    threads: NDArray[np.int64]
+    steps: NDArray[np.int64]
+    slices: NDArray[np.int64]
+    pieces: NDArray[np.int64]
+    stages: NDArray[np.int64]
+    has_one_kernel: NDArray[np.int64]
+    shared: NDArray[np.int64]  # bytes, with two bytes for an element of float16
+    wide_shared: NDArray[np.int64]  # with four
+
+    @classmethod
+    def of(cls, tiles: Sequence[FragmentTile]) -> _Numbers:
+        rows = [
+            (*t.block, t.threads, t.steps, t.slices, t.pieces, t.stages, t.has_one_kernel)
+            + (t.shared_bytes(2), t.shared_bytes(4))
+            for t in tiles
+        ]
+        return cls(*np.array(rows, "int64").reshape(len(rows), len(fields(cls))).T)
+
+    def at(self, places: NDArray[np.int64]) -> _Numbers:
+        return _Numbers(*(getattr(self, each.name)[places] for each in fields(self)))
+
+    def shared_bytes(self, half_bytes: int) -> NDArray[np.int64]:
+        return self.shared if half_bytes == 2 else self.wide_shared
+
+
+@lru_cache(maxsize=4)
+def _tiles(has_async_copies: bool, has_fence: bool) -> tuple[list[FragmentTile], _Numbers]:
+    """Return all tiles for a kind of device, and their numbers."""
+    stages = _STAGES if has_async_copies else _STAGES[:1]
+    whole = [
+        FragmentTile(parts, groups, steps, slices, 1, in_flight)
+        for parts, groups, steps, slices, in_flight in combinations(
+            _PARTS, _GROUPS, _STEPS, _SLICES, stages
+        )
+        if steps // slices >= FRAGMENT_SIDE
+    ]
+    cut = [
+        FragmentTile(parts, groups, steps, 1, pieces, in_flight, has_fence)
+        for parts, groups, steps, pieces, in_flight in combinations(
+            _PARTS, _GROUPS, _STEPS, _PIECES[1:], stages
+        )
+    ]
+    return [*whole, *cut], _Numbers.of([*whole, *cut])
+
+
+_RULES = (None, "threads", "shared memory", "rows and columns", "steps")
+
+
+def _broken(facts: FragmentProduct, tiles: _Numbers) -> NDArray[np.int64]:
+    """Return the place in `_RULES` of the first rule that each tile breaks, or 0."""
+    own = facts.steps // tiles.pieces
     # Drivers keep some bytes of shared memory for themselves.
-    if tile.shared_bytes(facts.half_bytes) >= facts.shared_bytes:
-        return [(tile, "shared memory")]
-    extents = zip(tile.block, (facts.rows, facts.columns), strict=True)
-    if any(own >= extent + FRAGMENT_SIDE for own, extent in extents):
-        return [(tile, "rows and columns")]
-    return [(tile, None)]
+    breaks = [
+        tiles.threads > min(facts.threads, _MOST_THREADS),
+        tiles.shared_bytes(facts.half_bytes) >= facts.shared_bytes,
+        (tiles.down >= facts.rows + FRAGMENT_SIDE)
+        | (tiles.across >= facts.columns + FRAGMENT_SIDE),
+        ((tiles.pieces > 1) & (own < np.maximum(_LEAST_PIECE, tiles.steps)))
+        | ((tiles.stages > 2) & (own < (tiles.stages - 1) * tiles.steps)),
+    ]
+    return np.select(breaks, range(1, len(_RULES)), 0)
 
 
-def _seconds(facts: FragmentProduct, tile: FragmentTile, profile: DeviceProfile) -> float:
-    down, across = tile.block
-    blocks = facts.batch * -(-facts.rows // down) * -(-facts.columns // across) * tile.pieces
-    own = -(-blocks // profile.processors)
-    at_once = profile.held_blocks(tile.threads, tile.shared_bytes(facts.half_bytes), _REGISTERS)
-    full, rest = divmod(own, at_once)
-    copied = 2 * (down + across) * tile.steps / (_COPIED * profile.cache_rate / profile.processors)
-    products = prod(tile.parts) * FRAGMENT_SIDE**2 * tile.steps / tile.slices
-    alone = _STEP * profile.latency_seconds
-    alone += _PART * products / (profile.fma_rate / profile.processors)
-    waiting = _BARRIERS * profile.barrier_seconds * tile.threads / THREADS
+def _seconds(
+    facts: FragmentProduct, tiles: _Numbers, profile: DeviceProfile
+) -> NDArray[np.float64]:
+    processors, latency = profile.processors, profile.latency_seconds
+    groups = tiles.threads // THREADS
+    area = tiles.down * tiles.across
+    outputs = facts.batch * -(-facts.rows // tiles.down) * -(-facts.columns // tiles.across)
+    turns = -(-facts.steps // (tiles.pieces * tiles.steps))
+    own = -(-(outputs * tiles.pieces) // processors)
+    shared = tiles.shared_bytes(facts.half_bytes) + _KEPT
+    at_once = profile.held_blocks(tiles.threads, shared, _REGISTERS)
+    full, rest = np.divmod(own, at_once)
+    read = (tiles.down + tiles.across) * tiles.steps
+    copied = 2 * read / (_COPIED * profile.cache_rate / processors)
+    products = area * tiles.steps / (_PRODUCTS * profile.fma_rate / processors)
+    in_flight = np.minimum(tiles.stages - 1, turns)
+    alone = latency * np.where(tiles.stages == 2, _STEP, _ASYNC_STEP / in_flight)
+    alone += latency * _COPY * read / _VECTORS[0] / tiles.threads
+    waiting = _BARRIERS * profile.barrier_seconds * groups
 
-    def step(held: int) -> float:
-        return max(held * copied, alone + held * waiting) if held else 0.0
+    def step(held: NDArray[np.int64]) -> NDArray[np.float64]:
+        spent = np.maximum(held * products, held * (copied + waiting) + alone)
+        return np.where(held > 0, spent, 0.0)
 
-    spent = (full * step(at_once) + step(rest)) * -(-facts.steps // (tile.pieces * tile.steps))
-    spent += profile.launch_seconds
-    if tile.pieces > 1:
-        sums = tile.pieces * facts.batch * facts.rows * facts.columns
-        return spent + _SECOND * profile.launch_seconds + sums * _SUM_BYTES / profile.cache_rate
-    written = own * down * across * tile.slices * _WRITTEN
-    return spent + written / (profile.shared_rate / profile.processors)
+    spent = (full * step(at_once) + step(rest)) * turns
+    spent += profile.launch_seconds + _ROUND * latency * (full + (rest > 0))
+    sums = -(-outputs // processors) * tiles.pieces * area * _LAST_SUM_BYTES * processors
+    last = _LAST * latency + sums / profile.cache_rate
+    sums = tiles.pieces * facts.batch * facts.rows * facts.columns * _SUM_BYTES
+    second = _SECOND * profile.launch_seconds + sums / profile.cache_rate
+    return spent + np.where(tiles.has_one_kernel, last, np.where(tiles.pieces > 1, second, 0.0))
 
 
 def _count(axes: list[IterVar]) -> int:

@@ -1,10 +1,11 @@
 """Schedules of products by matrix fragments, which SIMD-groups of a GPU multiply.
 
 A block computes a tile of the product. In each step its threads copy some rows and columns of the
-factors into shared memory, those of the next step while its SIMD-groups multiply fragments. Threads
+factors into shared memory, those of later steps while its SIMD-groups multiply fragments. Threads
 read the sums in shared memory, and write the results. The terms of a step may be divided
 into slices, one for each group of SIMD-groups of the block. If there are few tiles, the steps of
-the sum are divided into pieces, which blocks compute, and a second kernel adds these up in order.
+the sum are divided into pieces, which blocks compute. They are added up in order, by the last block
+of a tile to be done with its piece or by a second kernel, as those of gpu/products.py.
 """
 
 from __future__ import annotations
@@ -39,6 +40,10 @@ class FragmentTile:
         Slices of these steps, which groups of SIMD-groups sum up.
     pieces : int
         Pieces of all steps, which blocks sum up.
+    stages : int
+        Parts of the factors in flight: two by way of registers, more by asynchronous copies.
+    has_one_kernel : bool
+        Whether the last block of a tile adds up several pieces, not a second kernel.
     """
 
     parts: tuple[int, int]
@@ -46,6 +51,8 @@ class FragmentTile:
     steps: int
     slices: int = 1
     pieces: int = 1
+    stages: int = 2
+    has_one_kernel: bool = False
 
     @property
     def block(self) -> tuple[int, int]:
@@ -66,7 +73,10 @@ class FragmentTile:
         return next(n for n in (8, 4, 2, 1) if n <= most and own % n == 0)
 
     def shared_bytes(self, half_bytes: int = 2) -> int:
-        """Return the bytes of shared memory: two steps of the factors, and all slices' sums."""
+        """Return the bytes of shared memory: some steps of the factors, and all slices' sums.
+
+        Four bytes say whether a block is the last.
+        """
         down, across = self.block
         factors = max(
             down * (self.steps + _PAD) + self.steps * (across + _PAD),
@@ -74,7 +84,7 @@ class FragmentTile:
             self.steps * (down + _PAD) + across * (self.steps + _PAD),
         )
         sums = down * (across + _PAD) * self.slices if self.pieces == 1 else 0
-        return 2 * half_bytes * factors + 4 * sums
+        return self.stages * half_bytes * factors + 4 * (sums + self.has_one_kernel)
 
 
 @dataclass(frozen=True)
@@ -146,8 +156,16 @@ def schedule_fragments(
     if tile.pieces > 1:
         piece, _ = s[product].split(s[product].op.reduce_axis[0], nparts=tile.pieces)
         parts = s.rfactor(product, piece)
-        _sum_pieces(s, parts, factors, axes, tile)
         s[product].set_scope("local")
+        if tile.has_one_kernel:
+            block, thread, turn = _bind_blocks(s[root], axes, tile)
+            s[product].compute_at(s[root], turn)
+            _add_up(s[product], tile.lanes_written(axes.lanes))
+            s[parts].set_scope("global")
+            s[parts].compute_at(s[root], block)
+            _sum_pieces(s, parts, factors, axes, tile)
+            return thread
+        _sum_pieces(s, parts, factors, axes, tile)
         thread = _bind_elements(s[root], axes)
         s[product].compute_at(s[root], thread)
         _add_up(s[product], axes.lanes)
@@ -173,14 +191,17 @@ def schedule_fragments(
 def _sum_pieces(
     s: Schedule, parts: Tensor, factors: list[Tensor], axes: ProductAxes, tile: FragmentTile
 ) -> None:
-    """Compute the sums of each piece in a kernel of its own, of all rows and columns of tiles."""
+    """Compute the sums of each piece, of all rows and columns of tiles."""
     local = s.cache_write(parts, "fragment")
     piece, *others, row, column = s[parts].op.axis
     block_row, row = s[parts].split(row, tile.block[0])
     block_column, column = s[parts].split(column, tile.block[1])
     s[parts].reorder(piece, *others, block_row, block_column, row, column)
-    s[parts].bind(s[parts].fuse(piece, *others, block_row), te.thread_axis("blockIdx.x"))
-    s[parts].bind(block_column, te.thread_axis("blockIdx.y"))
+    if tile.has_one_kernel:  # inside of a loop over tiles
+        s[parts].bind(piece, te.thread_axis("blockIdx.z"))
+    else:
+        s[parts].bind(s[parts].fuse(piece, *others, block_row), te.thread_axis("blockIdx.x"))
+        s[parts].bind(block_column, te.thread_axis("blockIdx.y"))
     s[local].compute_at(s[parts], _bind_tile(s[parts], [], row, column, tile))
     _accumulate(s, local, factors, axes, tile)
 
@@ -287,7 +308,7 @@ def _accumulate(
         s[each].set_scope("shared")
         s[each].compute_at(stage, outer)
         _copy(s[each], tile, lanes)
-        s[each].pipeline(stages=2)
+        s[each].pipeline(tile.stages, asynchronous=tile.stages > 2)
         s[each].storage_align(s[each].op.axis[-2], 2 * _PAD, _PAD)
 
 
