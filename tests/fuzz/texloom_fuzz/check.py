@@ -20,12 +20,16 @@ from .calls import SAME_BITS, Argument, Call, calls_of
 
 # Limits of statements and elements of one version of a small program.
 MAX_STEPS = 100_000
+MAX_STEPS_OF_FRAGMENTS = 5_000_000
 # The largest error in ulp that OpenCL C 1.2 (table 7.4) allows for a function used here; 2.5 for
 # division. Functions are applied last, so that this is the whole difference.
 FUNCTION_ULPS = 16
 FUNCTION = re.compile(r"\b(?:exp|sqrt|tanh|sin|log2|erf)\(| / ")
 # Given 0 and -0, OpenCL's fmax and fmin may return either zero (OpenCL C 1.2, 6.12.2).
 EXTREMUM = re.compile(r"\b(?:max|min)\(")
+# Steps of SIMD-groups, and the target attribute that says what makes them.
+STEPS = re.compile(r"\bfragment\.(?:fill|load|mma|store)\(")
+MATRIX_UNIT = re.compile(r" -matrix_unit=\w+")
 # C text, which native code cannot contain: foreign functions and import_c=.
 C_TEXT = re.compile(r"\bforeign\b|\bimport_c=")
 # Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
@@ -78,7 +82,8 @@ class Check:
 
     def interpret(self) -> None:
         """Run every version in the interpreter."""
-        call = (self.program, self.call.symbols, self.call.bytes, MAX_STEPS)
+        most = MAX_STEPS_OF_FRAGMENTS if STEPS.search(self.text) else MAX_STEPS
+        call = (self.program, self.call.symbols, self.call.bytes, most)
         self.bounds = _core.rounding_bound(*call)
         self.compared = self.bounds is not None or self.same_bits
         _core.run_versions(*call, self.see)
@@ -150,12 +155,14 @@ class Check:
         Returns false if no kernel for the device can say what the program does.
         """
         text = with_half_arithmetic(self.text, HALF_ARITHMETIC in str(device._target))
+        if STEPS.search(text):
+            text = with_loops(text)
         if device.driver == "metal":
             if "float64" in text:
                 return False  # Metal has no float64
             text = for_metal(text, device)
         elif device.driver == "host":
-            if C_TEXT.search(text):
+            if C_TEXT.search(text) or STEPS.search(text):
                 return False
             text = for_llvm(text)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
@@ -206,6 +213,12 @@ def with_half_arithmetic(text: str, there: bool) -> str:
     plain = text.replace(HALF_ARITHMETIC, "", 1)
     half = f'target="opencl{HALF_ARITHMETIC}'
     return plain.replace('target="opencl', half, 1) if there else plain
+
+
+def with_loops(text: str) -> str:
+    """Return the program's text for devices whose threads make steps of fragments in loops."""
+    plain = MATRIX_UNIT.sub("", text, count=1)
+    return re.sub(r'target="(opencl[^"]*)"', r'target="\1 -matrix_unit=loops"', plain, count=1)
 
 
 def for_metal(text: str, device: Device) -> str:
