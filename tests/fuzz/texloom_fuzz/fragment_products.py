@@ -113,11 +113,11 @@ def _matrices(c: Computation) -> Sum:
     if rng.random() < 0.4:
         m, n, k = _whole((m, n, k), tile)
     fits = [own % n == 0 for own, n in zip((m, n, k), tile.multiples, strict=True)]
-    # Fragments are loaded from arrays of constant strides.
-    may_load = [fits[at] and fits[2] and is_constant(batch) for at in range(2)]
-    loads = [each and rng.random() < 0.4 for each in may_load]
-    is_whole = tile.slices == tile.pieces == 1
-    stores = fits[0] and fits[1] and is_whole and rng.random() < 0.4
+    # Fragments are loaded from, and stored to, arrays of constant strides.
+    is_known = is_constant(batch)
+    loads = [is_known and fits[at] and fits[2] and rng.random() < 0.4 for at in range(2)]
+    is_whole = is_known and tile.slices == tile.pieces == 1
+    stores = is_whole and fits[0] and fits[1] and rng.random() < 0.4
     if all(loads) and (stores or tile.pieces > 1):
         # Only copies to shared memory bind the threads of SIMD-groups.
         loads[rng.randrange(2)] = False

@@ -78,6 +78,15 @@ def test_programs_on_metal(first):
     assert found.kinds["right"] > 70
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
+def test_fragments_on_metal():
+    """SIMD-groups of the software Metal make steps by its matrices."""
+    seeds = [seed for seed in range(2000) if has_fragments(seed)][60:64]
+    found = findings_of(Job(seed, (METAL,)) for seed in seeds)
+    assert found.of_fragments == len(seeds) and found.on_devices >= 2
+
+
 @pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)
 def test_found_before(dev, file):
     """Earlier findings stay fixed."""

@@ -54,8 +54,8 @@ class FragmentProduct:
     batch, rows, columns, steps : int
     threads, shared_bytes : int
         The most of a block.
-    half_bytes : int
-        Bytes of an element of float16 in shared memory.
+    factor_bytes : int
+        Bytes of an element of a factor in shared memory.
     """
 
     batch: int
@@ -64,11 +64,14 @@ class FragmentProduct:
     steps: int
     threads: int
     shared_bytes: int
-    half_bytes: int = 2
+    factor_bytes: int = 2
 
 
 class FragmentFamily(Family[FragmentProduct, FragmentTile]):
-    """Sums of products of float16 in float32, by fragments that SIMD-groups multiply."""
+    """Sums in float32 of products of float16, by fragments that SIMD-groups multiply.
+
+    Metal's matrices multiply float32, too; NVIDIA's instructions would round it to TF32.
+    """
 
     is_estimated = True
 
@@ -82,7 +85,8 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
         assert sums is not None
         if target.is_cpu or target.matrix_unit == "none" or sums.dtype != "float32":
             return None
-        if not all(map(_is_of_halves, sums.op.input_tensors)):
+        factors = _factor_type(sums)
+        if factors != "float16" and (factors != "float32" or target.matrix_unit != "simdgroup"):
             return None
         axes = self.axes_of(task)
         if axes is None:
@@ -95,9 +99,9 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
         if columns > _MOST_BLOCKS_ALONG_Y * FRAGMENT_SIDE:
             return None
         # Loops of threads keep float16 as float32, if the device does not compute with it.
-        half_bytes = 4 if target.matrix_unit == "loops" else 2
+        is_wide = factors == "float32" or target.matrix_unit == "loops"
         limits = target.max_threads, target.local_memory_bytes
-        return FragmentProduct(batch, rows, columns, steps, *limits, half_bytes)
+        return FragmentProduct(batch, rows, columns, steps, *limits, 4 if is_wide else 2)
 
     def points(self, facts: FragmentProduct) -> Iterator[tuple[FragmentTile, str | None]]:
         """Yield tiles, the smallest first."""
@@ -131,7 +135,7 @@ def _with_rules(
     if tile.threads > min(facts.threads, _MOST_THREADS):
         return [(tile, "threads")]
     # Drivers keep some bytes of shared memory for themselves.
-    if tile.shared_bytes(facts.half_bytes) >= facts.shared_bytes:
+    if tile.shared_bytes(facts.factor_bytes) >= facts.shared_bytes:
         return [(tile, "shared memory")]
     extents = zip(tile.block, (facts.rows, facts.columns), strict=True)
     if any(own >= extent + FRAGMENT_SIDE for own, extent in extents):
@@ -143,7 +147,7 @@ def _seconds(facts: FragmentProduct, tile: FragmentTile, profile: DeviceProfile)
     down, across = tile.block
     blocks = facts.batch * -(-facts.rows // down) * -(-facts.columns // across) * tile.pieces
     own = -(-blocks // profile.processors)
-    at_once = profile.held_blocks(tile.threads, tile.shared_bytes(facts.half_bytes), _REGISTERS)
+    at_once = profile.held_blocks(tile.threads, tile.shared_bytes(facts.factor_bytes), _REGISTERS)
     full, rest = divmod(own, at_once)
     copied = 2 * (down + across) * tile.steps / (_COPIED * profile.cache_rate / profile.processors)
     products = prod(tile.parts) * FRAGMENT_SIDE**2 * tile.steps / tile.slices
@@ -167,14 +171,22 @@ def _count(axes: list[IterVar]) -> int:
     return prod(int(axis.dom.extent) for axis in axes)
 
 
-def _is_of_halves(tensor: Tensor) -> bool:
-    """Whether a factor has elements of float16, or only pads, moves and converts some."""
-    while tensor.dtype != "float16":
+def _factor_type(sums: Tensor) -> str | None:
+    """Return the type of both factors in memory; None if they differ, or one has values computed.
+
+    Between memory and the sums may be stages that only pad, move and convert elements.
+    """
+    types = {_stored_type(each) for each in sums.op.input_tensors}
+    return types.pop() if len(types) == 1 else None
+
+
+def _stored_type(tensor: Tensor) -> str | None:
+    while tensor.dtype != "float16" and isinstance(tensor.op, te.ComputeOp):
         op = tensor.op
-        if not isinstance(op, te.ComputeOp) or op.reduce_axis or len(op.input_tensors) != 1:
-            return False
+        if op.reduce_axis or len(op.input_tensors) != 1:
+            return None
         (tensor,) = op.input_tensors
-    return True
+    return tensor.dtype
 
 
 def _inlined(sums: Tensor) -> list[Tensor]:
@@ -182,8 +194,13 @@ def _inlined(sums: Tensor) -> list[Tensor]:
     return [each for each in stages_of(sums.op.input_tensors) if each.dtype != "float16"]
 
 
-def _lanes_of(extent: int) -> int:
-    return next(n for n in _VECTORS if extent % n == 0)
+def _most_lanes(task: KernelTask) -> int:
+    """Return the lanes of the longest vectors, which Metal's language has of up to four."""
+    return 4 if task.target.matrix_unit == "simdgroup" else _VECTORS[0]
+
+
+def _lanes_of(extent: int, most: int) -> int:
+    return next(n for n in _VECTORS if n <= most and extent % n == 0)
 
 
 class FragmentProducts(FragmentFamily):
@@ -215,6 +232,7 @@ class FragmentProducts(FragmentFamily):
         if None in transposed:
             return None
         left, right = (bool(each) for each in transposed)
+        most = _most_lanes(task)
         return ProductAxes(
             [row],
             [column],
@@ -222,8 +240,11 @@ class FragmentProducts(FragmentFamily):
             (rows,),
             (left, right),
             lambda stage: (stage.op.axis[-2], stage.op.axis[-1]),
-            _lanes_of(columns),
-            (_lanes_of(rows if left else steps), _lanes_of(steps if right else columns)),
+            _lanes_of(columns, most),
+            (
+                _lanes_of(rows if left else steps, most),
+                _lanes_of(steps if right else columns, most),
+            ),
         )
 
 
@@ -255,6 +276,7 @@ class FragmentConvolutions(FragmentFamily):
         if roles.rows_per_group < outputs or channels % _VECTORS[0] or outputs % _VECTORS[0]:
             return None
         _, column, *rows = sums.op.axis
+        lanes = _most_lanes(task)
         extents = tuple(int(extent) for extent in root.shape[2:])
         if len(rows) < len(extents):
             extents = (prod(extents),)
@@ -265,8 +287,8 @@ class FragmentConvolutions(FragmentFamily):
             extents,
             (False, False),
             _pixels_and_channels,
-            _VECTORS[0],
-            (_VECTORS[0], _VECTORS[0]),
+            lanes,
+            (lanes, lanes),
         )
 
     def weight_layout(self, task: KernelTask, knobs: FragmentTile) -> str | None:

@@ -65,8 +65,11 @@ class FragmentTile:
         own = FRAGMENT_SIDE**2 * prod(self.parts) // (THREADS * self.slices)
         return next(n for n in (8, 4, 2, 1) if n <= most and own % n == 0)
 
-    def shared_bytes(self, half_bytes: int = 2) -> int:
-        """Return the bytes of shared memory: two steps of the factors, and all slices' sums."""
+    def shared_bytes(self, factor_bytes: int = 2) -> int:
+        """Return the bytes of shared memory: two steps of the factors, and all slices' sums.
+
+        `factor_bytes`: of an element of a factor.
+        """
         down, across = self.block
         factors = max(
             down * (self.steps + _PAD) + self.steps * (across + _PAD),
@@ -74,7 +77,7 @@ class FragmentTile:
             self.steps * (down + _PAD) + across * (self.steps + _PAD),
         )
         sums = down * (across + _PAD) * self.slices if self.pieces == 1 else 0
-        return 2 * half_bytes * factors + 4 * sums
+        return 2 * factor_bytes * factors + 4 * sums
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,8 @@ def schedule_fragments(
     ----------
     s : Schedule
     sums : Tensor
-        Sums in float32 of products of float16; stages that they read must be inlined.
+        Sums in float32 of products of float16, or of float32 if the target multiplies these;
+        stages that they read must be inlined.
     root : Tensor
         The stage that the kernel writes; stages between `sums` and `root` must be inlined.
     axes : ProductAxes
