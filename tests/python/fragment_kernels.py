@@ -60,12 +60,11 @@ def convolved(x, w, stride, pad):
     """Return the convolution in float32."""
     kernel = w.shape[-1]
     padded = np.pad(x.astype("float32"), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-    size = (padded.shape[-1] - kernel) // stride + 1
-    reach = stride * (size - 1) + 1
+    down, across = (n - (n - kernel) % stride - kernel + 1 for n in padded.shape[2:])
     return sum(
         np.einsum(
             "nchw,oc->nohw",
-            padded[:, :, i : i + reach : stride, j : j + reach : stride],
+            padded[:, :, i : i + down : stride, j : j + across : stride],
             w[:, :, i, j].astype("float32"),
         )
         for i in range(kernel)

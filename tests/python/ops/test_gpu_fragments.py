@@ -2,11 +2,22 @@
 
 import numpy as np
 import pytest
-from fragment_kernels import FEW, TILES, check_convolution, product_of, small_integers
+from fragment_kernels import (
+    FEW,
+    TILES,
+    check_convolution,
+    convolved,
+    product_of,
+    small_integers,
+)
 
 import texloom
+from texloom import te
+from texloom.ops.convolution import convolution
+from texloom.ops.schedules import schedule_default
 from texloom.ops.schedules.gpu.fragment_family import PRODUCTS, FragmentProduct
 from texloom.profiles import stated
+from texloom.target import Target
 
 TARGET = "opencl -device=nvidia -conditional_barriers=0 -matrix_unit=loops"
 
@@ -47,6 +58,49 @@ def test_a_factor_may_be_transposed(tile):
 )
 def test_convolutions(size, kernel, stride, pad, tile):
     check_convolution(size, kernel, stride, pad, tile, TARGET, texloom.opencl(0))
+
+
+OPEN_PRODUCTS = {
+    "rows": (("n", 64), (64, 48)),
+    "columns": ((32, 64), (64, "n")),
+    "steps": ((32, "n"), ("n", 48)),
+    "batch": (("n", 20, 64), ("n", 64, 48)),
+}
+
+
+@pytest.mark.parametrize(("left", "right"), OPEN_PRODUCTS.values(), ids=OPEN_PRODUCTS)
+def test_products_of_open_extents_have_other_kernels(left, right):
+    """Tiles of fragments are whole, so extents that only a call knows are for other families."""
+    n = te.var("n")
+    shapes = [[n if extent == "n" else extent for extent in shape] for shape in (left, right)]
+    f = product_of(*shapes, None, TARGET)
+    assert "fragment" not in f.get_source()
+    for count in (1, 16, 33):
+        given = [
+            [count if extent == "n" else extent for extent in shape]
+            for shape in (left, right, right[-1:])
+        ]
+        a, b, c = (small_integers(*shape, seed=at) for at, shape in enumerate(given))
+        want = np.maximum(a.astype("float32") @ b.astype("float32") + c, 0)
+        np.testing.assert_array_equal(f(a, b, c), want.astype("float16"))
+
+
+@pytest.mark.parametrize("axis", ["batch", "height"])
+def test_convolutions_of_open_extents_have_other_kernels(axis):
+    """Images of a number or a height that only a call knows, which have no layout."""
+    n = te.var("n")
+    open_shape = (n, 32, 9, 9) if axis == "batch" else (1, 32, n, 9)
+    x = te.placeholder(open_shape, "float16", name="X")
+    w = te.placeholder((48, 32, 3, 3), "float16", name="W")
+    y = convolution(x, w, pads=[1] * 4)
+    s = schedule_default([y], [x, w], ["global"] * 3, Target(TARGET).value)
+    f = texloom.build(s, [x, w, y], TARGET)
+    assert "fragment" not in f.get_source()
+    for count in (1, 5):
+        shape = [count if extent is n else extent for extent in open_shape]
+        images, factors = small_integers(*shape), small_integers(48, 32, 3, 3, seed=1)
+        want = convolved(images, factors, 1, 1).astype("float16")
+        np.testing.assert_array_equal(f(images, factors), want)
 
 
 def test_nvidia_has_instructions_for_steps():

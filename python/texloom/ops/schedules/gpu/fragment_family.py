@@ -11,7 +11,7 @@ from typing import Any
 
 from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, Tensor
-from ....extents import number_of
+from ....extents import are_known
 from ....profiles import DeviceProfile
 from ....tir.fragments import FRAGMENT_SIDE
 from ...contraction import Contraction
@@ -77,16 +77,25 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
 
     @abstractmethod
     def axes_of(self, task: KernelTask) -> ProductAxes | None:
-        """Return the axes of a task that make it a product; None for other tasks."""
+        """Return the axes of a task that make it a product; None for other tasks.
+
+        Requires known extents.
+        """
 
     def facts_of(self, task: KernelTask) -> FragmentProduct | None:
-        """Return the extents; None for targets without matrix units, and for few rows."""
+        """Return the extents; None for targets without matrix units, and for few rows.
+
+        Extents that only a call knows are left to other families, as tiles of fragments are whole.
+        """
         sums, target = task.sums, task.target
         assert sums is not None
         if target.is_cpu or target.matrix_unit == "none" or sums.dtype != "float32":
             return None
         factors = _factor_type(sums)
         if factors != "float16" and (factors != "float32" or target.matrix_unit != "simdgroup"):
+            return None
+        reduced = [axis.dom.extent for axis in sums.op.reduce_axis]
+        if not are_known((*sums.shape, *task.root.shape, *reduced)):
             return None
         axes = self.axes_of(task)
         if axes is None:
@@ -216,12 +225,11 @@ class FragmentProducts(FragmentFamily):
         axes, reduced = list(sums.op.axis), list(sums.op.reduce_axis)
         if roles is None or roles.is_convolution or roles.rows != len(axes) - 2:
             return None
-        extents = [number_of(axis.dom.extent) for axis in (*axes, *reduced)]
-        written = [number_of(extent) for extent in root.shape]
-        if len(reduced) != 1 or None in extents or written != extents[: len(axes)]:
+        extents = [int(axis.dom.extent) for axis in (*axes, *reduced)]
+        written = [int(extent) for extent in root.shape]
+        if len(reduced) != 1 or written != extents[: len(axes)]:
             return None
         rows, columns, steps = extents[-3:]
-        assert rows is not None and columns is not None and steps is not None
         if roles.rows_per_group < rows or len(sums.op.input_tensors) != 2:
             return None
         loads = list(_core.loads_of(sums.op.body[0]))
