@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "ir/accesses.h"
+#include "ir/analysis/fragments.h"
 #include "ir/equal.h"
 #include "ir/interpret/value.h"
 #include "ir/visit.h"
@@ -21,6 +23,9 @@ int mantissa_bits(Type type) {
   if (type.code == TypeCode::BFloat) return 8;
   return type.bits == 16 ? 11 : type.bits == 32 ? 24 : 53;
 }
+
+// The largest relative error of a result of this type.
+double unit_of(Type type) { return type.is_float() ? std::ldexp(1.0, -mantissa_bits(type)) : 0; }
 
 double largest(Type type) {
   if (type.code == TypeCode::Float && type.bits == 16) return 65504;
@@ -49,7 +54,9 @@ bool is_function(const Expr& e) {
 // give equal values, whatever the operation is. If the operands may differ, there is no bound.
 Stmt without_last_functions(const Stmt& body) {
   std::set<const BufferNode*> read;
-  walk(body, [&](const Load& n) { read.insert(n.buffer.get()); });
+  for_each_access(body, [&](const BufferAccess& access) {
+    if (access.reads()) read.insert(access.buffer.get());
+  });
   return rewrite(body, [&](const Store& n, const Stmt& self) {
     if (read.contains(n.buffer.get()) || !is_function(n.value)) return self;
     const auto* call = as<Call>(n.value);
@@ -85,13 +92,10 @@ class Magnitudes {
         [&](const Call&, const Expr& self) { return is_function(self) ? unknown(self) : self; });
     walk(
         body, [&](const If& n) { decides(n.condition); },
-        [&](const Select& n) { decides(n.condition); },
-        [&](const Store& n) {
-          for (const Expr& index : n.indices) decides(index);
-        },
-        [&](const Load& n) {
-          for (const Expr& index : n.indices) decides(index);
-        });
+        [&](const Select& n) { decides(n.condition); });
+    for_each_access(body, [&](const BufferAccess& access) {
+      for (const Expr& index : access.indices) decides(index);
+    });
   }
 
   const Program& program() const { return program_; }
@@ -140,9 +144,31 @@ class Magnitudes {
   bool integral_ = true, polynomial_ = true;
 };
 
-// An upper bound on the roundings on the way to any element: the roundings of all stages together.
-double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const Invocation& call) {
-  double count = 0, of_steps = 0;
+// The sum of the largest relative errors of an expression's operations, or of a statement's.
+template <class Tree>
+double error_of(const Tree& tree) {
+  double error = 0;
+  const auto note_operation = [&](const auto& n) { error += unit_of(n.type); };
+  walk(
+      tree, [&](const Binary& n) { note_operation(n); }, [&](const Fma& n) { note_operation(n); },
+      [&](const Cast& n) { note_operation(n); });
+  return error;
+}
+
+// A step of a product adds `kFragmentSide` products to each element, in the type of the sums. GPUs
+// truncate sums, with twice the error of rounding (M. Fasi et al., Numerical behavior of NVIDIA
+// tensor cores, PeerJ Computer Science 7, 2021).
+double error_of(const FragmentStep& step) {
+  if (step.op != FragmentOp::Mma) return 0;
+  return kFragmentSide * 3 * unit_of(step.operands.front()->type);
+}
+
+// An upper bound on the relative errors that add up on the way to any element: those of all stages
+// together. A stage that only moves values has none; in others, a result may be rounded when it is
+// stored, and a reduction once more where its parts are combined.
+double relative_error(const schedule::Schedule& schedule, const Exprs& symbols,
+                      const Invocation& call) {
+  double sum = 0, of_steps = 0;
   const auto at = [&](const Expr& extent) {
     return static_cast<double>(at_call(extent, symbols, call));
   };
@@ -151,27 +177,33 @@ double roundings(const schedule::Schedule& schedule, const Exprs& symbols, const
     if (op.is_placeholder()) continue;
     if (op.is_scan()) {
       // Counts all steps, without distinguishing scans.
-      count += of_steps * at(op.scan_axis->extent);
+      sum += of_steps * at(op.scan_axis->extent);
       continue;
     }
-    double operations = 2;
-    const auto note_operation = [&](const auto& n) { operations += n.type.is_float(); };
+    double own = 0;
+    if (op.is_extern()) {
+      own = error_of(op.statement);
+      walk_statements(op.statement, [&](const FragmentStep& n) { own += error_of(n); });
+    } else {
+      own = error_of(op.body);
+      walk(op.body, [&](const Reduce& n) {
+        for (const Expr& result : n.reducer.results) own += error_of(result);
+      });
+    }
+    if (own > 0) {
+      double stored = 0;
+      for (const Type type : op.types) stored = std::max(stored, unit_of(type));
+      own += 2 * stored;
+    }
+    for (const IterVar& axis : op.reduce_axes) own *= at(axis->extent);
     if (op.is_extern()) {
       walk(
-          op.statement, [&](const Binary& n) { note_operation(n); },
-          [&](const Fma& n) { note_operation(n); }, [&](const Cast& n) { note_operation(n); });
-      walk(
-          op.statement, [&](const For& n) { operations *= at(n.extent); },
-          [&](const While&) { operations = INFINITY; });
-    } else {
-      walk(
-          op.body, [&](const Binary& n) { note_operation(n); },
-          [&](const Fma& n) { note_operation(n); }, [&](const Cast& n) { note_operation(n); });
-      for (const IterVar& axis : op.reduce_axes) operations *= at(axis->extent);
+          op.statement, [&](const For& n) { own *= at(n.extent); },
+          [&](const While&) { own = INFINITY; });
     }
-    (schedule.stage(id).scan < 0 ? count : of_steps) += operations;
+    (schedule.stage(id).scan < 0 ? sum : of_steps) += own;
   }
-  return count;
+  return sum;
 }
 
 struct Elements {
@@ -212,22 +244,20 @@ std::optional<std::vector<std::vector<double>>> rounding_bound(const lower::Lowe
     }
   }
   const Version version = run(program, absolute, max_steps);
-  double unit = 0;
   std::vector<std::vector<double>> bounds;
   for (size_t i = 0; i < version.arrays.size(); ++i) {
     const Type type = program.params[i]->type;
     const Elements elements = decoded(type, version.arrays[i]);
-    if (type.is_float()) unit = std::max(unit, std::ldexp(1.0, -mantissa_bits(type)));
     for (const double value : elements.values) {
       exact = exact && value < std::ldexp(1.0, mantissa_bits(type));
     }
     if (i < call.inputs.size()) bounds.push_back(elements.values);
   }
   if (!exact && !magnitudes.is_polynomial()) return std::nullopt;
-  const double n = roundings(lowering.schedule, program.symbols, call) * unit;
-  if (!exact && n >= 1) return std::nullopt;
+  const double sum = relative_error(lowering.schedule, program.symbols, call);
+  if (!exact && sum >= 1) return std::nullopt;
   for (std::vector<double>& bound : bounds) {
-    for (double& value : bound) value = exact ? 0 : 2 * n / (1 - n) * value;
+    for (double& value : bound) value = exact ? 0 : 2 * sum / (1 - sum) * value;
   }
   return bounds;
 }

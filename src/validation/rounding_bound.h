@@ -16,9 +16,10 @@ namespace texloom::validation {
 // that they give P(|x|) instead of P(x) (N. J. Higham, Accuracy and Stability of Numerical
 // Algorithms, 2nd ed., 3.1 and 4.2). If all inputs and constants are integers and no magnitude
 // reaches 2^p for p bits of mantissa, no operation rounds, whatever the order and contraction: the
-// bounds are 0. Otherwise two results differ by at most 2 * g * P(|x|), where g = n u / (1 - n u),
-// n is the number of roundings on the way to the element, and u is the unit roundoff of the
-// narrowest type.
+// bounds are 0. Otherwise two results differ by at most 2 * g * P(|x|), where g = s / (1 - s), and s
+// is the sum of the unit roundoffs of all operations on the way to the element, each in its own
+// type: sums in float32 of products of float16 have those of float32. A step of a product of
+// fragments has an operation for each product that it adds.
 std::optional<std::vector<std::vector<double>>> rounding_bound(const lower::Lowering& lowering,
                                                                const Invocation& call,
                                                                int64_t max_steps);

@@ -153,7 +153,20 @@ FAULTS = (
         "return interval.min >= 0 && interval.bounded()",
         "return interval.min < 0 || interval.bounded()",
     ),
+    Fault(
+        "threads of a SIMD-group read a right factor as its transpose",
+        LEGALIZE + "distribute_fragments.cc",
+        "own == FragmentRole::Right ? at(k, column) : at(column, k)",
+        "at(column, k)",
+    ),
+    Fault(
+        "no barrier is placed between copies and the fragments that are loaded from them",
+        LOWER + "barriers/insert_barriers.cc",
+        "for (const Expr& operand : n.operands) note_part(operand);",
+        "note_part(n.operands.front());",
+    ),
 )
+
 
 FAILURE = re.compile(r"^seed (\d+): (.*)$", re.MULTILINE)
 DONE = re.compile(r"^(\d+) programs", re.MULTILINE)

@@ -69,9 +69,13 @@ void Stepper::await(const AwaitCopies& n) {
   }
 }
 
-// One thread of a SIMD-group writes to memory, and each has its fragments.
+// The threads of a SIMD-group make a step together, on equal values, and one of them writes to
+// memory: what the others have reaches nothing. But a second one loads, so that a thread reads each
+// element that another one writes, whichever that is: a missing barrier is a race.
 bool Stepper::makes(const FragmentStep& step) const {
-  return step.op != FragmentOp::Store || !runner_.id() || runner_.id()->thread[0] == 0;
+  if (!runner_.id()) return true;
+  const int64_t thread = runner_.id()->thread[0];
+  return thread == 0 || (thread == 1 && step.op == FragmentOp::Load);
 }
 
 const Stmt& Stepper::loops_of(const FragmentStep& step) {

@@ -17,8 +17,9 @@ from texloom.devices.lookup import devices
 
 from .case import make_script
 from .check import GAVE_UP, PASSED_OVER, Outcome
+from .fragment_products import STEPS
 from .job import Job, Result, run_job
-from .reduce import Reducer
+from .texts.reduce import Reducer
 from .workers import Lost, Workers, processors
 
 NAME = re.compile(r"'[^']*'")
@@ -40,6 +41,7 @@ class Findings:
     gave_up: list[tuple[int, Outcome, str]] = field(default_factory=list)
     not_compared: int = 0
     on_devices: int = 0
+    of_fragments: int = 0
     bound: int = 0  # those of them that bind blocks or threads of a GPU
 
     def add(self, seed: int, result: Result) -> None:
@@ -52,6 +54,7 @@ class Findings:
         self.features.update(result.features)
         self.not_compared += not outcome.compared
         self.on_devices += outcome.on_devices
+        self.of_fragments += STEPS in result.features
         self.bound += outcome.on_devices and any(map(BINDS.match, result.features))
         if outcome.kind == "refused":
             self.refusals[NAME.sub("'…'", outcome.detail)[:110]] += 1
@@ -72,6 +75,8 @@ class Findings:
                 f"{self.on_devices} of them ran on devices, {self.bound} of these with blocks or "
                 "threads of a GPU"
             )
+        if self.of_fragments:
+            lines.append(f"{self.of_fragments} of them had {STEPS}")
         if self.not_compared:
             lines.append(f"{self.not_compared} of them ran without an error bound")
         if self.gave_up:

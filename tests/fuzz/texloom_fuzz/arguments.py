@@ -130,6 +130,8 @@ def small_target(rng: random.Random, script: Script, stages: list[Stage]) -> str
     if any(s.dtype == "float16" for s in stages) and rng.random() < 0.3:
         script.features.add("target: half arithmetic")
         options += HALF_ARITHMETIC
+    if any(s.product for s in stages):
+        options += f" -matrix_unit={matrix_unit(rng, script)}"
     shapes = [s.shape for s in stages if s.shape and is_constant(s.shape)]
     if rng.random() < 0.75 or not shapes:
         return f"opencl{options}"
@@ -138,3 +140,11 @@ def small_target(rng: random.Random, script: Script, stages: list[Stage]) -> str
     # Four times the needed area leaves room for a fold in one direction, with padding.
     limit = max(4, 2 * math.isqrt(texels) + 2)
     return f"opencl{options} -texture_spatial_limit={limit}"
+
+
+def matrix_unit(rng: random.Random, script: Script) -> str:
+    """Return what multiplies fragments: loops, or instructions for these types."""
+    if "fragments: float16 into float32" in script.features and rng.random() < 0.3:
+        script.features.add("target: instructions for fragments")
+        return "mma_sync"
+    return "loops"

@@ -50,8 +50,9 @@ class Caches:
                 self.cache_read(cache, readers)
 
     def named_readers(self, source: Stage) -> list[Stage]:
-        """Return the readers that a directive may name: all but scans."""
-        return [s for s in self.computation.readers_of(source) if s.scan is None]
+        """Return the readers that a directive may name: all but scans and products."""
+        readers = self.computation.readers_of(source)
+        return [s for s in readers if s.scan is None and s.product is None]
 
     def cache_read(self, source: Stage, readers: list[Stage]) -> Stage:
         """Add a stage that readers read instead of the source."""

@@ -10,15 +10,17 @@ from .caches import Caches
 from .calls import heading
 from .computation import Computation
 from .forms import FORMS
+from .fragment_products import fragments
 from .late_directives import LateDirectives
-from .mutation import mutated
 from .outside_reads import may_read_outside, note
 from .placement import Placement
 from .script import Script
+from .texts.mutation import mutated
 
 # The share of programs whose text is mutated (most of these are refused), and the share for
 # programs with tensor intrinsics, whose loops must match the statement.
 CHANGED, CHANGED_TILES = 0.12, 0.4
+FRAGMENTS = 0.04  # the share of programs with steps of fragments, which run for long
 
 
 @dataclass
@@ -37,12 +39,17 @@ class Case:
         return "form: copy" in self.features
 
 
+def has_fragments(seed: int) -> bool:
+    """Whether the program of a seed has steps of fragments."""
+    return random.Random(f"fragments {seed}").random() < FRAGMENTS
+
+
 def make_script(seed: int) -> Script:
     """Return the script of a random schedule of a random computation."""
     rng = random.Random(seed)
     script = Script()
     computation = Computation(rng, script)
-    computation.make(FORMS)
+    computation.make((fragments,) if has_fragments(seed) else FORMS)
     outputs = ", ".join(o.var + ".op" for o in computation.outputs)
     script.add(f"s = te.create_schedule([{outputs}])")
     Caches(rng, script, computation).make()

@@ -20,12 +20,16 @@ from .calls import SAME_BITS, Argument, Call, calls_of
 
 # Limits of statements and elements of one version of a small program.
 MAX_STEPS = 100_000
+MAX_STEPS_OF_FRAGMENTS = 5_000_000
 # The largest error in ulp that OpenCL C 1.2 (table 7.4) allows for a function used here; 2.5 for
 # division. Functions are applied last, so that this is the whole difference.
 FUNCTION_ULPS = 16
 FUNCTION = re.compile(r"\b(?:exp|sqrt|tanh|sin|log2|erf)\(| / ")
 # Given 0 and -0, OpenCL's fmax and fmin may return either zero (OpenCL C 1.2, 6.12.2).
 EXTREMUM = re.compile(r"\b(?:max|min)\(")
+# Steps of SIMD-groups, and the target attribute that says what makes them.
+STEPS = re.compile(r"\bfragment\.(?:fill|load|mma|store)\(")
+MATRIX_UNIT = re.compile(r" -matrix_unit=\w+")
 # C text, which native code cannot contain: foreign functions and import_c=.
 C_TEXT = re.compile(r"\bforeign\b|\bimport_c=")
 # Prefix of the kind of a program that is right in the interpreter, but crashes or hangs an OpenCL
@@ -78,7 +82,8 @@ class Check:
 
     def interpret(self) -> None:
         """Run every version in the interpreter."""
-        call = (self.program, self.call.symbols, self.call.bytes, MAX_STEPS)
+        most = MAX_STEPS_OF_FRAGMENTS if STEPS.search(self.text) else MAX_STEPS
+        call = (self.program, self.call.symbols, self.call.bytes, most)
         self.bounds = _core.rounding_bound(*call)
         self.compared = self.bounds is not None or self.same_bits
         _core.run_versions(*call, self.see)
@@ -150,12 +155,14 @@ class Check:
         Returns false if no kernel for the device can say what the program does.
         """
         text = with_half_arithmetic(self.text, HALF_ARITHMETIC in str(device._target))
+        if STEPS.search(text):
+            text = with_loops(text)
         if device.driver == "metal":
             if "float64" in text:
                 return False  # Metal has no float64
             text = for_metal(text, device)
         elif device.driver == "host":
-            if C_TEXT.search(text):
+            if C_TEXT.search(text) or STEPS.search(text):
                 return False
             text = for_llvm(text)
         function = build(self.program if text == self.text else parse(text, "case.tl"))
@@ -182,12 +189,14 @@ class Check:
         for position, name in _core.symbol_arguments(self.program):
             passed.insert(position, self.call.symbols[name])
         function(*passed)
-        # Kernels with foreign functions run only on devices.
-        may_round = self.lowered is self.reference and not self.same_bits
+        # Kernels with foreign functions run only on devices. A matrix unit adds in its own order.
+        by_unit = "-matrix_unit=simdgroup" in text
+        may_round = (self.lowered is self.reference and not self.same_bits) or by_unit
         if may_round and self.bounds is None:
             return True
+        wanted = self.reference if by_unit else self.lowered
         for n, (array, argument, expected) in enumerate(
-            zip(arrays, self.call.arguments, self.lowered, strict=True)
+            zip(arrays, self.call.arguments, wanted, strict=True)
         ):
             bound = np.reshape(self.bounds[n], argument.shape) if may_round else None
             if self.has_functions and expected.dtype.kind == "f":
@@ -208,15 +217,25 @@ def with_half_arithmetic(text: str, there: bool) -> str:
     return plain.replace('target="opencl', half, 1) if there else plain
 
 
+def with_loops(text: str) -> str:
+    """Return the program's text for devices whose threads make steps of fragments in loops."""
+    plain = MATRIX_UNIT.sub("", text, count=1)
+    return re.sub(r'target="(opencl[^"]*)"', r'target="\1 -matrix_unit=loops"', plain, count=1)
+
+
 def for_metal(text: str, device: Device) -> str:
     """Return the program's text for a Metal device; other presets than Metal's are dropped.
 
     A fixed quarter of the programs takes its arguments in an argument buffer. If the device's
-    target states the width of SIMD-groups, a fixed half of the programs relies on this width.
+    target states the width of SIMD-groups, a fixed half of the programs relies on this width. If it
+    multiplies matrices, it makes the steps of fragments.
     """
     number = zlib.crc32(text.encode())
     chosen = ["-argument_buffers=1", "-max_buffers=1"] if number % 4 == 0 else []
-    width = Target.from_device(device).attrs["simd_width"]
+    attrs = Target.from_device(device).attrs
+    if attrs["matrix_unit"] == "simdgroup":
+        text = text.replace(" -matrix_unit=loops", " -matrix_unit=simdgroup", 1)
+    width = attrs["simd_width"]
     if width > 1 and number // 4 % 2 == 0:
         chosen.append(f"-simd_width={width}")
 

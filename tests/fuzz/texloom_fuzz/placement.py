@@ -6,6 +6,7 @@ import random
 
 from .computation import Computation
 from .extents import Extent, is_constant
+from .fragment_schedule import FragmentSchedule
 from .layouts import TEXTURES, random_axes, random_texel_axes, transform
 from .loop_directives import Loop, StageLoops
 from .scan_schedule import ScanSchedule
@@ -33,6 +34,8 @@ class Placement:
             if stage.scan is not None and stage.var == stage.scan.var:
                 whole = stage.is_output and len(stage.scan.states) == 1
                 ScanSchedule(self.rng, self.script, stage.scan, whole=whole).make()
+            elif stage.product is not None:
+                FragmentSchedule(self.rng, self.script, stage).make()
             elif not stage.is_input and not stage.has_own_kernels:
                 self.place(stage)
 

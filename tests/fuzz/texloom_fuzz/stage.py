@@ -50,6 +50,39 @@ class Scan:
     is_constant: bool
 
 
+@dataclass(frozen=True)
+class FragmentTile:
+    """How blocks and SIMD-groups divide a product; numbers of fragments."""
+
+    parts: tuple[int, int]  # of a SIMD-group, along rows and columns
+    groups: tuple[int, int]  # SIMD-groups of a block
+    depth: int  # along the steps that a block fetches together
+    slices: int = 1  # of these steps, for groups of SIMD-groups
+    pieces: int = 1  # of all steps, for blocks
+
+    @property
+    def multiples(self) -> tuple[int, int, int]:
+        """Rows, columns and steps of a tile, which matrices end with."""
+        down, across = (16 * n * k for n, k in zip(self.parts, self.groups, strict=True))
+        return down, across, 16 * self.depth * self.pieces
+
+
+@dataclass(frozen=True)
+class Product:
+    """A sum of products, which SIMD-groups compute by fragments."""
+
+    sums: str  # the variable of the sum; the kernel may write a stage that reads it
+    rows: tuple[str, ...]  # axes of the sum, as the other two
+    columns: tuple[str, ...]
+    steps: tuple[str, ...]
+    extents: tuple[int, int, int]  # of the matrices: rows, columns, steps
+    written: tuple[tuple[int, ...], int]  # the positions of rows and of columns in the result
+    inlined: tuple[str, ...]  # stages whose expressions become those of the matrices
+    tile: FragmentTile
+    loads: tuple[bool, bool] = (False, False)  # fragments from the factors, not from shared memory
+    stores: bool = False  # fragments to the result, not to shared memory
+
+
 @dataclass(eq=False)
 class Stage:
     """A tensor of the script, with the place where its stage is computed."""
@@ -67,6 +100,7 @@ class Stage:
     is_cache: bool = False
     is_extern: bool = False  # computed by a statement, which binds its own threads
     scan: Scan | None = None  # the scan that computes the tensor
+    product: Product | None = None  # what its kernel computes by fragments
     tile: Tile | None = None
     row_major: bool = False  # an intrinsic relies on this layout
     read_whole: bool = False  # every element is read, by a reader that must not be inlined
@@ -119,7 +153,7 @@ class Stage:
     @property
     def has_own_kernels(self) -> bool:
         """Whether the stage cannot be attached, and no stage can be attached to it."""
-        return self.is_extern or self.scan is not None
+        return self.is_extern or self.scan is not None or self.product is not None
 
     def path(self) -> list[tuple[Stage, Loop]]:
         """The loops that enclose the stage's value; the stage's own loops are last."""

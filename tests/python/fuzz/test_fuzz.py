@@ -15,10 +15,10 @@ from texloom_fuzz import __main__ as fuzzer
 from texloom_fuzz import job
 from texloom_fuzz.__main__ import Findings, main
 from texloom_fuzz.calls import Argument, Call, calls_of
-from texloom_fuzz.case import Case, make_case, make_script
+from texloom_fuzz.case import Case, has_fragments, make_case, make_script
 from texloom_fuzz.check import Check, Mismatch, Outcome, check
 from texloom_fuzz.job import Job, run_job
-from texloom_fuzz.reduce import Reducer
+from texloom_fuzz.texts.reduce import Reducer
 from texloom_fuzz.workers import Lost, Workers, processors
 
 ROOT = Path(__file__).parents[3]
@@ -59,6 +59,16 @@ def test_programs_of_fixed_seeds(first):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("part", most_at_night(range(5), first=1))
+def test_programs_with_fragments(part):
+    """Every pass preserves the steps of SIMD-groups, and threads of a device make them."""
+    seeds = [seed for seed in range(1000) if has_fragments(seed)][5 * part : 5 * part + 5]
+    found = findings_of(Job(seed, fuzzer.all_opencl()) for seed in seeds)
+    # Some were changed at random and refused.
+    assert found.of_fragments == len(seeds) and found.on_devices >= 2
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
 @pytest.mark.parametrize("first", most_at_night(range(0, 300, 100), first=1))
 def test_programs_on_metal(first):
@@ -66,6 +76,15 @@ def test_programs_on_metal(first):
     jobs = [Job(9000 + n, (METAL,)) for n in range(first, first + 100)]
     found = findings_of(jobs)
     assert found.kinds["right"] > 70
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not METAL, reason="this build has no Metal driver")
+def test_fragments_on_metal():
+    """SIMD-groups of the software Metal make steps by its matrices."""
+    seeds = [seed for seed in range(2000) if has_fragments(seed)][60:64]
+    found = findings_of(Job(seed, (METAL,)) for seed in seeds)
+    assert found.of_fragments == len(seeds) and found.on_devices >= 2
 
 
 @pytest.mark.parametrize("file", FOUND, ids=lambda f: f.stem)
@@ -177,6 +196,24 @@ def test_all_parts_of_the_language_are_drawn():
     }
 
 
+def test_all_forms_of_fragments_are_drawn():
+    drawn = set()
+    for seed in filter(has_fragments, range(4000)):
+        drawn |= {each for each in make_script(seed).features if each.startswith("fragments: ")}
+    assert drawn >= {
+        f"fragments: {each}"
+        for each in (
+            *("float16 into float32", "float32 into float32", "float16 into float16"),
+            *("a transposed left factor", "a transposed right factor", "zeros after the ends"),
+            *("a stage before", "a conversion before", "a stage after", "vectors of the result"),
+            *("a convolution", "a padded image", "several SIMD-groups", "slices", "pieces"),
+            *("several fragments of a SIMD-group", "fragments of several steps", "pipeline(2)"),
+            *("double_buffer()", "a factor in shared memory for all steps"),
+            *("loaded from a factor", "stored to the result"),
+        )
+    }
+
+
 OUTSIDE = "outside of a tensor where nothing is computed"
 # The least number of programs in 1,000 with each feature: about half of the mean of many seeds.
 LEAST = {
@@ -276,7 +313,10 @@ def test_command_line(tmp_path, capsys):
     """The command reports how many programs ran, and exits with 0 if none failed."""
     options = ["--count", "3", "--jobs", "1", "--no-device", "--corpus", str(tmp_path)]
     assert main(options) == 0
-    assert "3 programs from seed 0" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "3 programs from seed 0" in told and "steps of fragments" not in told
+    assert main([*options, "--count", "1", "--only", "steps of fragments"]) == 0
+    assert "1 of them had steps of fragments" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -2,62 +2,25 @@
 
 import numpy as np
 import pytest
+from fragment_kernels import (
+    FEW,
+    TILES,
+    check_convolution,
+    convolved,
+    product_of,
+    small_integers,
+)
 
 import texloom
-from texloom import te, tir
-from texloom.ops.contraction import Contraction
+from texloom import te
 from texloom.ops.convolution import convolution
-from texloom.ops.products import matmul
-from texloom.ops.schedules import Choice, schedule_default
-from texloom.ops.schedules.channels_last.layouts import activation_layout, weight_layout
-from texloom.ops.schedules.gpu.fragment_family import CONVOLUTIONS, PRODUCTS, FragmentProduct
+from texloom.ops.schedules import schedule_default
+from texloom.ops.schedules.gpu.fragment_family import PRODUCTS, FragmentProduct
 from texloom.ops.schedules.gpu.fragments import FragmentTile
 from texloom.profiles import stated
 from texloom.target import Target
 
 TARGET = "opencl -device=nvidia -conditional_barriers=0 -matrix_unit=loops"
-FEW = FragmentTile((1, 1), (1, 1), 32)
-TILES = {
-    "one": FEW,
-    "parts": FragmentTile((2, 2), (1, 1), 32),
-    "groups": FragmentTile((1, 2), (2, 1), 32),
-    "slices": FragmentTile((1, 1), (2, 2), 32, 2),
-    "pieces": FragmentTile((1, 2), (1, 1), 32, 1, 3),
-    "asynchronous": FragmentTile((1, 2), (1, 1), 16, 1, 1, 3),
-    "last block": FragmentTile((1, 1), (1, 2), 16, 1, 2, 3, True),
-}
-
-
-def halves(*shape, seed=0):
-    """Small integers, whose products have exact sums."""
-    return np.random.default_rng((seed, *shape)).integers(-3, 4, shape).astype("float16")
-
-
-def given(family, tile):
-    return lambda other, task: tile if other is family else other.default(task)
-
-
-def product_of(shape, right, tile, target=TARGET, transposed=False):
-    """Return the function of ``relu(a @ b + c)``; without a tile, with its default."""
-    a = te.placeholder(shape, "float16", name="A")
-    b = te.placeholder((*right[:-2], *right[:-3:-1]) if transposed else right, "float16", name="B")
-    c = te.placeholder(right[-1:], "float16", name="C")
-    if transposed:
-        k = te.reduce_axis((0, shape[-1]), name="k")
-        sums = te.compute(
-            (shape[0], right[1]),
-            lambda i, j: te.sum(a[i, k].astype("float32") * b[j, k].astype("float32"), axis=k),
-            name="sums",
-            **Contraction(0).marks(),
-        )
-        product = te.compute(sums.shape, lambda i, j: sums[i, j].astype("float16"), name="output")
-    else:
-        product = matmul(a, b)
-    zero = te.const(0, "float16")
-    y = te.compute(product.shape, lambda *i: te.max(product(*i) + c(i[-1]), zero), name="Y")
-    choose = Choice() if tile is None else given(PRODUCTS, tile)
-    s = schedule_default([y], [a, b, c], ["global"] * 4, Target(target).value, choose)
-    return texloom.build(s, [a, b, c, y], target)
 
 
 @pytest.mark.parametrize("tile", TILES.values(), ids=TILES)
@@ -65,42 +28,29 @@ def product_of(shape, right, tile, target=TARGET, transposed=False):
 def test_products(extents, tile):
     """Rows, columns and steps end inside of tiles."""
     m, k, n = extents
-    f = product_of((m, k), (k, n), tile)
-    a, b, c = halves(m, k), halves(k, n, seed=1), halves(n, seed=2)
+    f = product_of((m, k), (k, n), tile, TARGET)
+    a, b, c = small_integers(m, k), small_integers(k, n, seed=1), small_integers(n, seed=2)
     want = np.maximum(a.astype("float32") @ b.astype("float32") + c, 0)
     np.testing.assert_array_equal(f(a, b, c), want.astype("float16"))
 
 
 def test_batches():
-    f = product_of((3, 20, 48), (3, 48, 32), TILES["slices"])
-    a, b, c = halves(3, 20, 48), halves(3, 48, 32, seed=1), halves(32, seed=2)
+    f = product_of((3, 20, 48), (3, 48, 32), TILES["slices"], TARGET)
+    a, b, c = (
+        small_integers(3, 20, 48),
+        small_integers(3, 48, 32, seed=1),
+        small_integers(32, seed=2),
+    )
     want = np.maximum(a.astype("float32") @ b.astype("float32") + c, 0)
     np.testing.assert_array_equal(f(a, b, c), want.astype("float16"))
 
 
 @pytest.mark.parametrize("tile", [TILES["groups"], TILES["pieces"]])
 def test_a_factor_may_be_transposed(tile):
-    f = product_of((24, 96), (96, 40), tile, transposed=True)
-    a, b, c = halves(24, 96), halves(40, 96, seed=1), halves(40, seed=2)
+    f = product_of((24, 96), (96, 40), tile, TARGET, transposed=True)
+    a, b, c = small_integers(24, 96), small_integers(40, 96, seed=1), small_integers(40, seed=2)
     want = np.maximum(a.astype("float32") @ b.astype("float32").T + c, 0)
     np.testing.assert_array_equal(f(a, b, c), want.astype("float16"))
-
-
-def convolved(x, w, stride, pad):
-    """Return the convolution in float32."""
-    kernel = w.shape[-1]
-    padded = np.pad(x.astype("float32"), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-    size = (padded.shape[-1] - kernel) // stride + 1
-    reach = stride * (size - 1) + 1
-    return sum(
-        np.einsum(
-            "nchw,oc->nohw",
-            padded[:, :, i : i + reach : stride, j : j + reach : stride],
-            w[:, :, i, j].astype("float32"),
-        )
-        for i in range(kernel)
-        for j in range(kernel)
-    )
 
 
 @pytest.mark.parametrize("tile", [TILES[x] for x in ("parts", "slices", "pieces", "last block")])
@@ -108,27 +58,50 @@ def convolved(x, w, stride, pad):
     ("size", "kernel", "stride", "pad"), [(12, 1, 1, 0), (7, 3, 1, 1), (14, 3, 2, 1), (9, 1, 2, 0)]
 )
 def test_convolutions(size, kernel, stride, pad, tile):
-    x = te.placeholder((1, 32, size, size), "float16", name="X")
-    w = te.placeholder((48, 32, kernel, kernel), "float16", name="W")
-    y = convolution(x, w, strides=[stride] * 2, pads=[pad] * 4)
-    last, weights = activation_layout(4), weight_layout(4)
-    scopes = [last, weights, last]
-    s = schedule_default([y], [x, w], scopes, Target(TARGET).value, given(CONVOLUTIONS, tile))
-    binds = {
-        each: tir.decl_buffer(each.shape, each.dtype, each.op.name, layout=layout)
-        for each, layout in zip((x, w, y), scopes, strict=True)
-    }
-    f = texloom.build(s, [x, w, y], TARGET, binds=binds)
-    device = texloom.opencl(0)
-    images, factors = halves(1, 32, size, size), halves(48, 32, kernel, kernel, seed=1)
-    want = convolved(images, factors, stride, pad)
-    arrays = (images, factors, np.zeros(want.shape, "float16"))
-    given_arrays = [
-        texloom.nd.array(each, device, layout=layout)
-        for each, layout in zip(arrays, scopes, strict=True)
-    ]
-    f(*given_arrays)
-    np.testing.assert_array_equal(given_arrays[2].numpy(), want.astype("float16"))
+    check_convolution(size, kernel, stride, pad, tile, TARGET, texloom.opencl(0))
+
+
+OPEN_PRODUCTS = {
+    "rows": (("n", 64), (64, 48)),
+    "columns": ((32, 64), (64, "n")),
+    "steps": ((32, "n"), ("n", 48)),
+    "batch": (("n", 20, 64), ("n", 64, 48)),
+}
+
+
+@pytest.mark.parametrize(("left", "right"), OPEN_PRODUCTS.values(), ids=OPEN_PRODUCTS)
+def test_products_of_open_extents_have_other_kernels(left, right):
+    """Tiles of fragments are whole, so extents that only a call knows are for other families."""
+    n = te.var("n")
+    shapes = [[n if extent == "n" else extent for extent in shape] for shape in (left, right)]
+    f = product_of(*shapes, None, TARGET)
+    assert "fragment" not in f.get_source()
+    for count in (1, 16, 33):
+        given = [
+            [count if extent == "n" else extent for extent in shape]
+            for shape in (left, right, right[-1:])
+        ]
+        a, b, c = (small_integers(*shape, seed=at) for at, shape in enumerate(given))
+        want = np.maximum(a.astype("float32") @ b.astype("float32") + c, 0)
+        np.testing.assert_array_equal(f(a, b, c), want.astype("float16"))
+
+
+@pytest.mark.parametrize("axis", ["batch", "height"])
+def test_convolutions_of_open_extents_have_other_kernels(axis):
+    """Images of a number or a height that only a call knows, which have no layout."""
+    n = te.var("n")
+    open_shape = (n, 32, 9, 9) if axis == "batch" else (1, 32, n, 9)
+    x = te.placeholder(open_shape, "float16", name="X")
+    w = te.placeholder((48, 32, 3, 3), "float16", name="W")
+    y = convolution(x, w, pads=[1] * 4)
+    s = schedule_default([y], [x, w], ["global"] * 3, Target(TARGET).value)
+    f = texloom.build(s, [x, w, y], TARGET)
+    assert "fragment" not in f.get_source()
+    for count in (1, 5):
+        shape = [count if extent is n else extent for extent in open_shape]
+        images, factors = small_integers(*shape), small_integers(48, 32, 3, 3, seed=1)
+        want = convolved(images, factors, 1, 1).astype("float16")
+        np.testing.assert_array_equal(f(images, factors), want)
 
 
 def test_nvidia_has_instructions_for_steps():
@@ -147,13 +120,24 @@ def test_nvidia_copies_asynchronously():
     assert "cp.async.cg.shared.global" in source and " ? 16 : 0);" in source
     assert source.count("cp.async.commit_group") >= 4 and "cp.async.wait_group 2;" in source
     tile = FragmentTile((1, 1), (1, 2), 32)
-    assert "cp.async" not in product_of((40, 256), (256, 64), tile).get_source()
+    assert "cp.async" not in product_of((40, 256), (256, 64), tile, TARGET).get_source()
 
 
 def test_metal_has_matrices_for_steps():
     f = product_of((64, 64), (64, 64), FEW, "metal -device=m1 -matrix_unit=simdgroup")
     source = f.get_source()
     assert "simdgroup_matrix<half, 8, 8>" in source and "simdgroup_multiply_accumulate" in source
+
+
+@pytest.mark.parametrize("unit", ["mma_sync", "simdgroup"])
+def test_metal_alone_multiplies_float32(unit):
+    """NVIDIA's instructions would round float32 to TF32."""
+    target = f"metal -device=m1 -matrix_unit={unit}"
+    if unit == "mma_sync":
+        target = "opencl -device=nvidia"
+    source = product_of((64, 64), (64, 64), None, target, "float32").get_source()
+    assert ("simdgroup_matrix<float, 8, 8>" in source) == (unit == "simdgroup")
+    assert "mma.sync" not in source
 
 
 def test_targets_without_a_unit_have_other_kernels():

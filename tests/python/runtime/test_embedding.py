@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 from install_tree import HEIGHT, ROOT, WIDTH, needs_build, run
 
+import texloom
+from texloom import te
+
 sys.path.insert(0, str(ROOT / "docs"))
 
 from blocks import run as run_blocks
@@ -46,6 +49,21 @@ def program_of_hal():
     return code
 
 
+def page_of(tree, folder, program_text):
+    """Build a C++ program with the strictest warnings; return it."""
+    (folder / "main.cc").write_text(program_text)
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(page CXX)\n"
+        "find_package(texloom REQUIRED)\nadd_executable(page main.cc)\n"
+        "target_compile_options(page PRIVATE -Wall -Wextra -Wpedantic -Werror)\n"
+        "target_link_libraries(page PRIVATE texloom::runtime)\n"
+    )
+    settings = ["-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={tree}"]
+    run("cmake", "-G", "Ninja", *settings)
+    run("cmake", "--build", folder / "build")
+    return folder / "build/page"
+
+
 @pytest.mark.parametrize(
     ("page", "program_text", "out"),
     [
@@ -59,17 +77,7 @@ def test_the_program_of_a_page(tree, page, program_text, out):
     """The C++ programs in the documents compile with the strictest warnings and run."""
     folder = tree.parent / page
     folder.mkdir()
-    (folder / "main.cc").write_text(program_text)
-    (folder / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.20)\nproject(page CXX)\n"
-        "find_package(texloom REQUIRED)\nadd_executable(page main.cc)\n"
-        "target_compile_options(page PRIVATE -Wall -Wextra -Wpedantic -Werror)\n"
-        "target_link_libraries(page PRIVATE texloom::runtime)\n"
-    )
-    settings = ["-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={tree}"]
-    run("cmake", "-G", "Ninja", *settings)
-    run("cmake", "--build", folder / "build")
-    assert run(folder / "build/page") == out
+    assert run(page_of(tree, folder, program_text)) == out
 
 
 def write_picture(file, pixels):
@@ -311,3 +319,83 @@ message(STATUS "targets: ${{targets}}; folders: ${{folders}}; build type: '${{CM
     flags = [word for word in command.split() if word.startswith(("-I", "-D", "-std"))]
     assert flags == [f"-I{tmp_path}/build/texloom/include", "-std=gnu++20"]
     run("c++", *flags, "-fsyntax-only", source)
+
+
+TICKETS = r"""
+#include <texloom/runtime/drivers/opencl/driver.h>
+#include <texloom/runtime/executor/executor.h>
+#include <texloom/runtime/executor/load_graph.h>
+#include <texloom/runtime/package/package_file.h>
+
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace runtime = texloom::runtime;
+using texloom::Status;
+
+// Runs an executor 200 times, and counts the results that equal the first.
+static Status count_equal(runtime::Executor& executor, int& equal) {
+  std::vector<float> first(32), result(32);
+  for (int i = 0; i < 200; ++i) {
+    TL_RETURN_IF_ERROR(executor.run());
+    TL_RETURN_IF_ERROR(executor.get_output(0, std::as_writable_bytes(std::span(result))));
+    if (i == 0) first = result;
+    equal += result == first && result[0] == 256.0F;
+  }
+  return {};
+}
+
+static Status run(const std::string& path) {
+  TL_ASSIGN_OR_RETURN(const auto driver, texloom::hal::opencl::create_driver());
+  TL_ASSIGN_OR_RETURN(const auto device, driver->open(0));
+  TL_ASSIGN_OR_RETURN(const auto file, runtime::PackageFile::open(path));
+  TL_ASSIGN_OR_RETURN(const auto graph, runtime::load_graph(device, file));
+  const std::vector<float> ones(256 * 32, 1.0F);
+  std::vector<std::unique_ptr<runtime::Executor>> executors;
+  for (int i = 0; i < 2; ++i) {
+    TL_ASSIGN_OR_RETURN(const auto queue, device->create_queue());
+    TL_ASSIGN_OR_RETURN(auto made,
+                        runtime::Executor::create(graph.program, graph.interface, queue));
+    TL_RETURN_IF_ERROR(made->set_input(0, std::as_bytes(std::span(ones))));
+    executors.push_back(std::move(made));
+  }
+  int equal[2] = {0, 0};
+  Status status[2];
+  std::thread other([&] { status[1] = count_equal(*executors[1], equal[1]); });
+  status[0] = count_equal(*executors[0], equal[0]);
+  other.join();
+  for (const Status& each : status) TL_RETURN_IF_ERROR(each);
+  std::printf("%d %d\n", equal[0], equal[1]);
+  return {};
+}
+
+int main(int, char** argv) {
+  const Status status = run(argv[1]);
+  if (status.ok()) return 0;
+  std::fprintf(stderr, "%s\n", status.to_string().c_str());
+  return 1;
+}
+"""
+
+
+def test_two_executors_of_a_package_with_tickets(tree, tmp_path):
+    """Each has counters of its own: 200 runs at the same time give the result of the first."""
+    a = te.placeholder((256, 32), name="a")
+    k, p = te.reduce_axis((0, 16), name="k"), te.reduce_axis((0, 16), name="p")
+    parts = te.compute((16, 32), lambda p, i: te.sum(a[p * 16 + k, i], axis=k), name="parts")
+    b = te.compute((32,), lambda i: te.sum(parts[p, i], axis=p), name="b")
+    s = te.create_schedule(b.op)
+    s[b].bind(s[b].op.axis[0], te.thread_axis("blockIdx.x"))
+    s[parts].set_scope("global")
+    s[parts].compute_at(s[b], s[b].op.axis[0])
+    s[parts].bind(s[parts].op.axis[0], te.thread_axis("blockIdx.y"))
+    built = texloom.build(s, [a, b], "opencl -device=nvidia -conditional_barriers=0")
+    (kernel,) = built.kernels
+    assert "TL_DEVICE_FENCE" in kernel.source
+    built.export_library(str(tmp_path / "columns.tlp"))
+    page = page_of(tree, tmp_path, TICKETS)
+    assert run(page, tmp_path / "columns.tlp") == "200 200\n"

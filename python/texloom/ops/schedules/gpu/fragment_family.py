@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, Tensor
-from ....extents import number_of
+from ....extents import are_known
 from ....profiles import DeviceProfile
 from ....tir.fragments import FRAGMENT_SIDE
 from ...contraction import Contraction
@@ -65,8 +65,8 @@ class FragmentProduct:
     batch, rows, columns, steps : int
     threads, shared_bytes : int
         The most of a block.
-    half_bytes : int
-        Bytes of an element of float16 in shared memory.
+    factor_bytes : int
+        Bytes of an element of a factor in shared memory.
     has_async_copies : bool
         Whether threads copy to shared memory without waiting.
     has_fence : bool
@@ -79,27 +79,40 @@ class FragmentProduct:
     steps: int
     threads: int
     shared_bytes: int
-    half_bytes: int = 2
+    factor_bytes: int = 2
     has_async_copies: bool = False
     has_fence: bool = False
 
 
 class FragmentFamily(Family[FragmentProduct, FragmentTile]):
-    """Sums of products of float16 in float32, by fragments that SIMD-groups multiply."""
+    """Sums in float32 of products of float16, by fragments that SIMD-groups multiply.
+
+    Metal's matrices multiply float32, too; NVIDIA's instructions would round it to TF32.
+    """
 
     is_estimated = True
 
     @abstractmethod
     def axes_of(self, task: KernelTask) -> ProductAxes | None:
-        """Return the axes of a task that make it a product; None for other tasks."""
+        """Return the axes of a task that make it a product; None for other tasks.
+
+        Requires known extents.
+        """
 
     def facts_of(self, task: KernelTask) -> FragmentProduct | None:
-        """Return the extents; None for targets without matrix units, and for few rows."""
+        """Return the extents; None for targets without matrix units, and for few rows.
+
+        Extents that only a call knows are left to other families, as tiles of fragments are whole.
+        """
         sums, target = task.sums, task.target
         assert sums is not None
         if target.is_cpu or target.matrix_unit == "none" or sums.dtype != "float32":
             return None
-        if not all(map(_is_of_halves, sums.op.input_tensors)):
+        factors = _factor_type(sums)
+        if factors != "float16" and (factors != "float32" or target.matrix_unit != "simdgroup"):
+            return None
+        reduced = [axis.dom.extent for axis in sums.op.reduce_axis]
+        if not are_known((*sums.shape, *task.root.shape, *reduced)):
             return None
         axes = self.axes_of(task)
         if axes is None:
@@ -112,7 +125,7 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
         if columns > _MOST_BLOCKS_ALONG_Y * FRAGMENT_SIDE:
             return None
         # Loops of threads keep float16 as float32, if the device does not compute with it.
-        half_bytes = 4 if target.matrix_unit == "loops" else 2
+        is_wide = factors == "float32" or target.matrix_unit == "loops"
         return FragmentProduct(
             batch,
             rows,
@@ -120,7 +133,7 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
             steps,
             target.max_threads,
             target.local_memory_bytes,
-            half_bytes,
+            4 if is_wide else 2,
             # Threads that hold fragments in loops copy at once; their kernels are like the others.
             target.matrix_unit in ("mma_sync", "loops"),
             target.device_fence,
@@ -166,7 +179,7 @@ class _Numbers:
     pieces: NDArray[np.int64]
     stages: NDArray[np.int64]
     has_one_kernel: NDArray[np.int64]
-    shared: NDArray[np.int64]  # bytes, with two bytes for an element of float16
+    shared: NDArray[np.int64]  # bytes, with two bytes for an element of a factor
     wide_shared: NDArray[np.int64]  # with four
 
     @classmethod
@@ -181,8 +194,8 @@ class _Numbers:
     def at(self, places: NDArray[np.int64]) -> _Numbers:
         return _Numbers(*(getattr(self, each.name)[places] for each in fields(self)))
 
-    def shared_bytes(self, half_bytes: int) -> NDArray[np.int64]:
-        return self.shared if half_bytes == 2 else self.wide_shared
+    def shared_bytes(self, factor_bytes: int) -> NDArray[np.int64]:
+        return self.shared if factor_bytes == 2 else self.wide_shared
 
 
 @lru_cache(maxsize=4)
@@ -214,7 +227,7 @@ def _broken(facts: FragmentProduct, tiles: _Numbers) -> NDArray[np.int64]:
     # Drivers keep some bytes of shared memory for themselves.
     breaks = [
         tiles.threads > min(facts.threads, _MOST_THREADS),
-        tiles.shared_bytes(facts.half_bytes) >= facts.shared_bytes,
+        tiles.shared_bytes(facts.factor_bytes) >= facts.shared_bytes,
         (tiles.down >= facts.rows + FRAGMENT_SIDE)
         | (tiles.across >= facts.columns + FRAGMENT_SIDE),
         ((tiles.pieces > 1) & (own < np.maximum(_LEAST_PIECE, tiles.steps)))
@@ -232,7 +245,7 @@ def _seconds(
     outputs = facts.batch * -(-facts.rows // tiles.down) * -(-facts.columns // tiles.across)
     turns = -(-facts.steps // (tiles.pieces * tiles.steps))
     own = -(-(outputs * tiles.pieces) // processors)
-    shared = tiles.shared_bytes(facts.half_bytes) + _KEPT
+    shared = tiles.shared_bytes(facts.factor_bytes) + _KEPT
     at_once = profile.held_blocks(tiles.threads, shared, _REGISTERS)
     full, rest = np.divmod(own, at_once)
     read = (tiles.down + tiles.across) * tiles.steps
@@ -260,14 +273,22 @@ def _count(axes: list[IterVar]) -> int:
     return prod(int(axis.dom.extent) for axis in axes)
 
 
-def _is_of_halves(tensor: Tensor) -> bool:
-    """Whether a factor has elements of float16, or only pads, moves and converts some."""
-    while tensor.dtype != "float16":
+def _factor_type(sums: Tensor) -> str | None:
+    """Return the type of both factors in memory; None if they differ, or one has values computed.
+
+    Between memory and the sums may be stages that only pad, move and convert elements.
+    """
+    types = {_stored_type(each) for each in sums.op.input_tensors}
+    return types.pop() if len(types) == 1 else None
+
+
+def _stored_type(tensor: Tensor) -> str | None:
+    while tensor.dtype != "float16" and isinstance(tensor.op, te.ComputeOp):
         op = tensor.op
-        if not isinstance(op, te.ComputeOp) or op.reduce_axis or len(op.input_tensors) != 1:
-            return False
+        if op.reduce_axis or len(op.input_tensors) != 1:
+            return None
         (tensor,) = op.input_tensors
-    return True
+    return tensor.dtype
 
 
 def _inlined(sums: Tensor) -> list[Tensor]:
@@ -275,8 +296,13 @@ def _inlined(sums: Tensor) -> list[Tensor]:
     return [each for each in stages_of(sums.op.input_tensors) if each.dtype != "float16"]
 
 
-def _lanes_of(extent: int) -> int:
-    return next(n for n in _VECTORS if extent % n == 0)
+def _most_lanes(task: KernelTask) -> int:
+    """Return the lanes of the longest vectors, which Metal's language has of up to four."""
+    return 4 if task.target.matrix_unit == "simdgroup" else _VECTORS[0]
+
+
+def _lanes_of(extent: int, most: int) -> int:
+    return next(n for n in _VECTORS if n <= most and extent % n == 0)
 
 
 class FragmentProducts(FragmentFamily):
@@ -292,12 +318,11 @@ class FragmentProducts(FragmentFamily):
         axes, reduced = list(sums.op.axis), list(sums.op.reduce_axis)
         if roles is None or roles.is_convolution or roles.rows != len(axes) - 2:
             return None
-        extents = [number_of(axis.dom.extent) for axis in (*axes, *reduced)]
-        written = [number_of(extent) for extent in root.shape]
-        if len(reduced) != 1 or None in extents or written != extents[: len(axes)]:
+        extents = [int(axis.dom.extent) for axis in (*axes, *reduced)]
+        written = [int(extent) for extent in root.shape]
+        if len(reduced) != 1 or written != extents[: len(axes)]:
             return None
         rows, columns, steps = extents[-3:]
-        assert rows is not None and columns is not None and steps is not None
         if roles.rows_per_group < rows or len(sums.op.input_tensors) != 2:
             return None
         loads = list(_core.loads_of(sums.op.body[0]))
@@ -308,6 +333,7 @@ class FragmentProducts(FragmentFamily):
         if None in transposed:
             return None
         left, right = (bool(each) for each in transposed)
+        most = _most_lanes(task)
         return ProductAxes(
             [row],
             [column],
@@ -315,8 +341,11 @@ class FragmentProducts(FragmentFamily):
             (rows,),
             (left, right),
             lambda stage: (stage.op.axis[-2], stage.op.axis[-1]),
-            _lanes_of(columns),
-            (_lanes_of(rows if left else steps), _lanes_of(steps if right else columns)),
+            _lanes_of(columns, most),
+            (
+                _lanes_of(rows if left else steps, most),
+                _lanes_of(steps if right else columns, most),
+            ),
         )
 
 
@@ -348,6 +377,7 @@ class FragmentConvolutions(FragmentFamily):
         if roles.rows_per_group < outputs or channels % _VECTORS[0] or outputs % _VECTORS[0]:
             return None
         _, column, *rows = sums.op.axis
+        lanes = _most_lanes(task)
         extents = tuple(int(extent) for extent in root.shape[2:])
         if len(rows) < len(extents):
             extents = (prod(extents),)
@@ -358,8 +388,8 @@ class FragmentConvolutions(FragmentFamily):
             extents,
             (False, False),
             _pixels_and_channels,
-            _VECTORS[0],
-            (_VECTORS[0], _VECTORS[0]),
+            lanes,
+            (lanes, lanes),
         )
 
     def weight_layout(self, task: KernelTask, knobs: FragmentTile) -> str | None:

@@ -72,10 +72,10 @@ class FragmentTile:
         own = FRAGMENT_SIDE**2 * prod(self.parts) // (THREADS * self.slices)
         return next(n for n in (8, 4, 2, 1) if n <= most and own % n == 0)
 
-    def shared_bytes(self, half_bytes: int = 2) -> int:
+    def shared_bytes(self, factor_bytes: int = 2) -> int:
         """Return the bytes of shared memory: some steps of the factors, and all slices' sums.
 
-        Four bytes say whether a block is the last.
+        `factor_bytes`: of an element of a factor. Four bytes say whether a block is the last.
         """
         down, across = self.block
         factors = max(
@@ -84,7 +84,7 @@ class FragmentTile:
             self.steps * (down + _PAD) + across * (self.steps + _PAD),
         )
         sums = down * (across + _PAD) * self.slices if self.pieces == 1 else 0
-        return self.stages * half_bytes * factors + 4 * (sums + self.has_one_kernel)
+        return self.stages * factor_bytes * factors + 4 * (sums + self.has_one_kernel)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,8 @@ def schedule_fragments(
     ----------
     s : Schedule
     sums : Tensor
-        Sums in float32 of products of float16; stages that they read must be inlined.
+        Sums in float32 of products of float16, or of float32 if the target multiplies these;
+        stages that they read must be inlined.
     root : Tensor
         The stage that the kernel writes; stages between `sums` and `root` must be inlined.
     axes : ProductAxes
