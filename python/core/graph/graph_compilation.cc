@@ -47,8 +47,9 @@ graph::CostSource cost_source(const py::object& costs) {
     const py::gil_scoped_acquire lock;
     py::list sources;
     for (const std::string_view source : facts.sources) sources.append(py::str(source));
-    const py::tuple made = costs(py::str(facts.kind), py::str(facts.signature), sources,
-                                 facts.bytes, facts.operations, facts.launches, facts.textures);
+    const py::tuple made =
+        costs(py::str(facts.kind), py::str(facts.signature), sources, facts.bytes, facts.operations,
+              facts.launches, facts.textures, facts.work);
     return graph::SiteCost{made[0].cast<double>(), made[1].cast<std::string>()};
   };
 }
@@ -104,6 +105,7 @@ py::dict scopes_dict(const PyCompiledGraph& graph) {
   d["storage_names"] = scopes.storages;
   d["node_names"] = scopes.nodes;
   d["option_names"] = scopes.options;
+  d["option_keys"] = scopes.keys;
   return d;
 }
 
@@ -188,6 +190,19 @@ void bind_compilation(py::module_& m, py::class_<graph::Graph>& graphs,
       .def(py::init([](double start, double bytes, double operations) {
         return graph::CostModel{start, bytes, operations};
       }));
+  using lower::KernelWork;
+  py::class_<KernelWork>(m, "_KernelWork", "src/lower/analysis/kernel_work.h")
+      .def(py::init<>())
+      .def_readwrite("blocks", &KernelWork::blocks)
+      .def_readwrite("block_threads", &KernelWork::block_threads)
+      .def_readwrite("operations", &KernelWork::operations)
+      .def_readwrite("buffer_bytes", &KernelWork::buffer_bytes)
+      .def_readwrite("texture_bytes", &KernelWork::texture_bytes)
+      .def_readwrite("shared_bytes", &KernelWork::shared_bytes)
+      .def_readwrite("distinct_bytes", &KernelWork::distinct_bytes)
+      .def_readwrite("turns", &KernelWork::turns)
+      .def_readwrite("registers", &KernelWork::registers)
+      .def_readwrite("block_shared_bytes", &KernelWork::block_shared_bytes);
   py::class_<PyCompiledSites>(m, "_CompiledSites").def(py::init<>());
   py::class_<PyGraphOptions>(m, "_GraphOptions")
       .def(py::init<std::string, graph::CostModel, std::vector<graph::GraphPassReport>, py::object,

@@ -1,0 +1,203 @@
+"""The family of convolutions from textures to a texture: threads compute tiles of texels.
+
+A texel holds four channels. A thread reads the texels of its pixels and of its output channels once
+for all products of a step, in which it takes four input channels and one row of the filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+from ... import te
+from ..._core import IterVar, Schedule, Tensor, _KernelWork
+from ...extents import are_known, product
+from ...profiles import DeviceProfile, kernel_limits
+from ..contraction import Contraction, is_depthwise
+from .channels_last.axes import in_registers, vectorize
+from .family import Family, KernelTask, Scheduled
+from .texels import LANES, THREADS, is_texture
+
+_PIXELS = (1, 2, 4, 8)
+_TEXELS = (1, 2, 4)
+_MOST_SUMS = 64
+"""The most sums of a thread."""
+_MOST_STATEMENTS = 512
+"""The most products of texels in the code of a step: more take long to compile."""
+
+
+@dataclass(frozen=True)
+class TexelTile:
+    """What a thread computes: neighboring pixels of a row, and texels of output channels."""
+
+    pixels: int
+    texels: int
+
+
+@dataclass(frozen=True)
+class TexelConvolution:
+    """The facts of a convolution whose result is in a texture.
+
+    Attributes
+    ----------
+    rows, columns : int
+        Rows of all images together, and their length in pixels. Windows of one element have a
+        single row for each image.
+    inputs, outputs : int
+        Channels; a depthwise convolution has one input.
+    height, width : int
+        Extents of the filter, the first of all axes but the last.
+    is_depthwise, is_flat : bool
+        Whether each group has one channel; whether the sums have one axis for all pixels.
+    per_group : int
+        Output channels that read the same inputs.
+    argument_bytes : int
+        Bytes of inputs and outputs.
+    """
+
+    rows: int
+    columns: int
+    inputs: int
+    outputs: int
+    height: int
+    width: int
+    is_depthwise: bool
+    is_flat: bool
+    per_group: int
+    argument_bytes: int
+
+    def work(self, tile: TexelTile) -> _KernelWork:
+        """Return the work of a kernel with these tiles."""
+        channels = 1 if self.is_depthwise else min(self.inputs, LANES)
+        turns = -(-self.inputs // channels) * self.height
+        across = min(tile.pixels * self.width, tile.pixels + self.width - 1)
+        groups = tile.texels if self.is_depthwise else -(-channels // LANES)
+        loads = across * groups + channels * tile.texels * self.width
+        sums = tile.pixels * tile.texels * LANES
+        work = _KernelWork()
+        tiles = -(-self.outputs // (LANES * tile.texels)) * -(-self.columns // tile.pixels)
+        work.block_threads = THREADS
+        work.blocks = -(-self.rows * tiles // THREADS)
+        threads = work.blocks * THREADS
+        work.operations = threads * turns * sums * channels * self.width
+        work.texture_bytes = threads * (turns * loads + tile.pixels * tile.texels) * 4 * LANES
+        work.distinct_bytes = self.argument_bytes
+        work.turns = turns
+        work.registers = sums + loads * LANES
+        return work
+
+
+class TexelConvolutions(Family[TexelConvolution, TexelTile]):
+    """Convolutions of images whose pixels, and whose result, are texels of four channels."""
+
+    name = "convolutions of texels"
+    is_estimated = True
+
+    def facts_of(self, task: KernelTask) -> TexelConvolution | None:
+        """Return the shape; None if a texel has channels of several groups."""
+        sums, root = task.sums, task.root
+        assert sums is not None
+        roles = Contraction.of(sums)
+        assert roles is not None
+        if not roles.is_convolution or len(root.shape) != 4 or not are_known(root.shape):
+            return None
+        if not is_texture(task.scopes.get(root.op, "global")):
+            return None
+        images, outputs, *spatial = (int(extent) for extent in root.shape)
+        inputs, *window = (int(axis.dom.extent) for axis in sums.op.reduce_axis)
+        is_flat = len(sums.shape) < len(root.shape)
+        depthwise = is_depthwise(sums)
+        per_group = outputs if depthwise else min(outputs, roles.rows_per_group)
+        has_whole_texels = inputs <= LANES or inputs % LANES == 0
+        if not has_whole_texels or (per_group < outputs and (per_group % LANES or inputs % LANES)):
+            return None
+        read = sum(product(each.shape) for each in _inputs_of(task))
+        *height, width = window or [1]
+        return TexelConvolution(
+            images * spatial[0],
+            spatial[1],
+            inputs,
+            outputs,
+            prod(height),
+            width,
+            depthwise,
+            is_flat,
+            per_group,
+            4 * (int(read) + images * outputs * prod(spatial)),
+        )
+
+    def points(self, facts: TexelConvolution) -> Iterator[tuple[TexelTile, str | None]]:
+        """Yield all tiles, small ones first."""
+        channels = 1 if facts.is_depthwise else min(facts.inputs, LANES)
+        for texels in _TEXELS:
+            for pixels in _PIXELS:
+                tile, broken = TexelTile(pixels, texels), None
+                statements = pixels * texels * channels * facts.width
+                if pixels * texels * LANES > _MOST_SUMS or statements > _MOST_STATEMENTS:
+                    broken = "registers"
+                elif facts.per_group % (texels * LANES) and texels > 1:
+                    broken = "output channels"
+                elif pixels > 1 and pixels > facts.columns:
+                    broken = "larger than the output"
+                yield tile, broken
+
+    def seconds(self, facts: TexelConvolution, knobs: TexelTile, profile: DeviceProfile) -> float:
+        """Return the longest of the limits of a kernel, with its launch."""
+        return profile.launch_seconds + max(kernel_limits(facts.work(knobs), profile).values())
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: TexelTile) -> Scheduled:
+        """Schedule a convolution and later stages of the same kernel; its padding is inlined."""
+        assert task.sums is not None
+        facts = self.facts(task)
+        assert facts is not None
+        local = in_registers(s, task.sums, task.root)
+        thread = _bind(s, task.root, knobs)
+        s[local].compute_at(s[task.root], thread)
+        _order(s, local, facts, knobs)
+        return Scheduled(task.root, thread, {task.sums.op, task.root.op})
+
+
+def _inputs_of(task: KernelTask) -> list[Tensor]:
+    """Return the inputs of the whole computation."""
+    made = {each.op for each in task.stages}
+    found = {x.op: x for each in task.stages for x in each.op.input_tensors if x.op not in made}
+    return list(found.values())
+
+
+def _bind(s: Schedule, root: Tensor, tile: TexelTile) -> IterVar:
+    """Give each tile a thread, those of neighboring pixels of a row in turn."""
+    stage = s[root]
+    image, channel, row, column = stage.op.axis
+    channels, channel = stage.split(channel, LANES * tile.texels)
+    texel, lane = stage.split(channel, LANES)
+    columns, pixel = stage.split(column, tile.pixels)
+    stage.reorder(image, channels, row, columns, texel, pixel, lane)
+    block, thread = stage.split(stage.fuse(image, channels, row, columns), THREADS)
+    stage.bind(block, te.thread_axis("blockIdx.x"))
+    stage.bind(thread, te.thread_axis("threadIdx.x"))
+    stage.unroll(texel)
+    stage.unroll(pixel)
+    vectorize(stage, lane, LANES)
+    return thread
+
+
+def _order(s: Schedule, sums: Tensor, facts: TexelConvolution, tile: TexelTile) -> None:
+    """Order the loops of a thread: input channels by texels, rows of the filter, then products."""
+    stage = s[sums]
+    image, channel, *places = stage.op.axis
+    inputs, *taps = stage.op.reduce_axis
+    inputs, own = stage.split(inputs, 1 if facts.is_depthwise else min(facts.inputs, LANES))
+    texel, lane = stage.split(channel, LANES)
+    *rows, column = [None, *taps] if not taps else taps
+    unrolled = [each for each in (column, own) if each is not None]
+    outer = [inputs, *(each for each in rows if each is not None)]
+    stage.reorder(*outer, *unrolled, image, texel, *places, lane)
+    for axis in (*unrolled, texel, *places):
+        stage.unroll(axis)
+    vectorize(stage, lane, LANES)
+
+
+TEXEL_CONVOLUTIONS = TexelConvolutions()
+
+__all__ = ["TEXEL_CONVOLUTIONS", "TexelConvolution", "TexelConvolutions", "TexelTile"]
