@@ -37,6 +37,7 @@ struct PyGraphOptions {
   py::object costs;  // a function (graph::SiteFacts) -> (nanoseconds, key), or None
   std::vector<std::string> fixed;
   std::optional<std::uint64_t> max_live_bytes;
+  double least_gain = graph::kLeastGain;
   bool may_fold = true;
   std::optional<PyCompiledSites> compiled;
 };
@@ -60,7 +61,8 @@ std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const py::list& 
   options.storage = preference(given.storage);
   options.model = given.model;
   options.costs = cost_source(given.costs);
-  options.rules = {.max_live_bytes = given.max_live_bytes, .fixed = given.fixed};
+  options.rules = {
+      .max_live_bytes = given.max_live_bytes, .fixed = given.fixed, .least_gain = given.least_gain};
   options.may_fold = given.may_fold;
   if (given.compiled) options.compiled = given.compiled->sites;
   options.interpreted = true;
@@ -206,10 +208,11 @@ void bind_compilation(py::module_& m, py::class_<graph::Graph>& graphs,
   py::class_<PyCompiledSites>(m, "_CompiledSites").def(py::init<>());
   py::class_<PyGraphOptions>(m, "_GraphOptions")
       .def(py::init<std::string, graph::CostModel, std::vector<graph::GraphPassReport>, py::object,
-                    std::vector<std::string>, std::optional<std::uint64_t>, bool,
+                    std::vector<std::string>, std::optional<std::uint64_t>, double, bool,
                     std::optional<PyCompiledSites>>(),
            py::kw_only(), py::arg("storage"), py::arg("model"), py::arg("passes"), py::arg("costs"),
-           py::arg("fixed"), py::arg("max_live_bytes"), py::arg("may_fold"), py::arg("compiled"));
+           py::arg("fixed"), py::arg("max_live_bytes"), py::arg("least_gain") = graph::kLeastGain,
+           py::arg("may_fold"), py::arg("compiled"));
   graphs.def("compile", &compile).def("alternatives", [](const graph::Graph& g) {
     std::vector<std::vector<std::string>> names;
     for (const graph::Node& node : g.nodes) {

@@ -10,12 +10,15 @@ profile; no figure is here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .._core import _KernelWork
 from ..profiles import Bound, DeviceProfile, kernel_limits
 from .table import key_of
+
+LEAST_GAIN = 0.05
+"""The share of a graph's estimated time that textures must save: less is not worth conversions."""
 
 
 @dataclass(frozen=True)
@@ -24,13 +27,16 @@ class Estimate:
 
     Attributes
     ----------
-    seconds : float
-    bound : Bound
-        That for which most of the time is spent.
+    spent : mapping of Bound to float
+        Seconds by what bounds the kernels: their launches, and the longest limit of each.
     """
 
-    seconds: float
-    bound: Bound
+    spent: Mapping[Bound, float]
+
+    @property
+    def seconds(self) -> float:
+        """The whole time."""
+        return sum(self.spent.values())
 
 
 def estimated(
@@ -57,12 +63,11 @@ def estimated(
         arithmetic, memory = operations / 2 / profile.fma_rate, size / profile.memory_rate
         limits = [{Bound.ARITHMETIC: arithmetic, Bound.MEMORY: memory}]
     times = max(1.0, launches / len(limits))
-    spent = dict.fromkeys(Bound, 0.0)
-    spent[Bound.LAUNCH] = launches * profile.launch_seconds
+    spent = {Bound.LAUNCH: launches * profile.launch_seconds}
     for own in limits:
         longest = max(own, key=own.__getitem__)
-        spent[longest] += times * own[longest]
-    return Estimate(sum(spent.values()), max(spent, key=spent.__getitem__))
+        spent[longest] = spent.get(longest, 0.0) + times * own[longest]
+    return Estimate(spent)
 
 
 class EstimatedCosts:
@@ -102,4 +107,4 @@ class EstimatedCosts:
         return self.asked[key].seconds * 1e9, key
 
 
-__all__ = ["Estimate", "EstimatedCosts", "estimated"]
+__all__ = ["LEAST_GAIN", "Estimate", "EstimatedCosts", "estimated"]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._core import Device, TargetValue
 from ..costs import Costs, EstimatedCosts
+from ..costs.estimated import LEAST_GAIN
 from ..costs.measuring import measure_sites
 from ..costs.table import CostTable
 from ..errors import refuse
@@ -156,7 +157,7 @@ class Compilation:
             return compiled, None
         choice = {"device": self._device(), **compiled.scopes()}
         if self.estimated is not None:
-            choice["bounds"] = self._bounds(choice["option_keys"])
+            choice["spent"] = self._spent(choice["option_keys"])
         compiled.annotate({"scopes": json.dumps(choice)})
         return compiled, choice
 
@@ -167,11 +168,14 @@ class Compilation:
             return str(self.costs.device)
         return f"{self.estimated.profile.name} (estimated)"
 
-    def _bounds(self, keys: Sequence[Sequence[str]]) -> list[list[str]]:
-        """Return what the estimates say of each option: "" for one without an estimate."""
+    def _spent(self, keys: Sequence[Sequence[str]]) -> list[list[dict[str, float]]]:
+        """Return nanoseconds of each option by what bounds it; {} for one without an estimate."""
         assert self.estimated is not None
-        known = {key: each.bound.value for key, each in self.estimated.asked.items()}
-        return [[known.get(key, "") for key in own] for own in keys]
+        known = {
+            key: {bound.value: seconds * 1e9 for bound, seconds in each.spent.items()}
+            for key, each in self.estimated.asked.items()
+        }
+        return [[known.get(key, {}) for key in own] for own in keys]
 
     def _model(self, source: CostTable | EstimatedCosts | None) -> CostModel:
         if self.model is not None:
@@ -191,6 +195,9 @@ class Compilation:
         may_fold: bool = True,
     ) -> Any:
         model = self._model(source)
+        # Estimates are compared as they are, without folds, which have costs of their own.
+        compares = _ALWAYS.get()
+        gain = {"least_gain": LEAST_GAIN} if isinstance(source, EstimatedCosts) else {}
         options = _core._GraphOptions(
             storage=scopes,
             model=_core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),
@@ -198,7 +205,8 @@ class Compilation:
             costs=source,
             fixed=list(fixed),
             max_live_bytes=self.max_live_bytes,
-            may_fold=may_fold,
+            may_fold=may_fold and not compares,
+            **gain,
             compiled=self._sites,
         )
         return self.core.compile(self.operators, options)

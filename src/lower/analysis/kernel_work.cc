@@ -28,7 +28,7 @@ struct Loop {
   // inner one.
   std::unordered_set<const void*> counted = {};
   std::unordered_set<Expr, SameStructure, SameStructure> read = {};
-  bool waits = false;  // whether an iteration reads memory
+  bool waits = false;  // whether an iteration reads global memory
 };
 
 // When a value changes: in which of the enclosing loops, by depth, and also within an iteration if
@@ -149,13 +149,13 @@ class Worker {
     if (is_private(access.buffer->memory)) return;
     Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
     if (change.is_fixed && value != nullptr && !loop.read.insert(*value).second) return;
-    loop.waits |= value != nullptr;
     const double bytes =
         loop.runs * static_cast<double>(access.type.lanes * access.buffer->type.bytes());
     if (access.buffer->memory == ir::MemoryScope::Shared) {
       work_.shared_bytes += bytes;
       return;
     }
+    loop.waits |= value != nullptr;
     (access.buffer->is_texture() ? work_.texture_bytes : work_.buffer_bytes) += bytes;
     touched_[access.buffer.get()] += bytes;
   }

@@ -23,8 +23,8 @@ struct KernelWork {
   double shared_bytes = 0;   // read from and written to shared memory
   // The bytes of the arguments that are touched, each counted once, with its padding.
   double distinct_bytes = 0;
-  double turns = 0;      // how often a thread waits for loads: those of an iteration overlap
-  double registers = 0;  // of a thread, of 32 bits: those of its arrays
+  double turns = 0;  // how often a thread waits for global memory: loads of an iteration overlap
+  double registers = 0;           // of a thread, of 32 bits: those of its arrays
   double block_shared_bytes = 0;  // of a block's arrays in shared memory
 
   bool operator==(const KernelWork&) const = default;

@@ -1,13 +1,14 @@
 """The family of convolutions from textures to a texture: threads compute tiles of texels.
 
 A texel holds four channels. A thread reads the texels of its pixels and of its output channels once
-for all products of a step, in which it takes four input channels and one row of the filter.
+for all products of a step, in which it takes some input channels and one row of the filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product as product_of
 from math import prod
 
 from ... import te
@@ -21,6 +22,7 @@ from .texels import LANES, THREADS, is_texture
 
 _PIXELS = (1, 2, 4, 8)
 _TEXELS = (1, 2, 4)
+_INPUTS = (1, 2, 4)
 _MOST_SUMS = 64
 """The most sums of a thread."""
 _MOST_STATEMENTS = 512
@@ -29,10 +31,21 @@ _MOST_STATEMENTS = 512
 
 @dataclass(frozen=True)
 class TexelTile:
-    """What a thread computes: neighboring pixels of a row, and texels of output channels."""
+    """What a thread computes.
+
+    Attributes
+    ----------
+    pixels : int
+        Neighboring pixels of a row.
+    texels : int
+        Texels of output channels.
+    inputs : int
+        Texels of input channels in a step. All loads of a step overlap.
+    """
 
     pixels: int
     texels: int
+    inputs: int = 1
 
 
 @dataclass(frozen=True)
@@ -67,9 +80,13 @@ class TexelConvolution:
     per_group: int
     argument_bytes: int
 
+    def channels(self, tile: TexelTile) -> int:
+        """Return the input channels of a step."""
+        return 1 if self.is_depthwise else min(self.inputs, LANES * tile.inputs)
+
     def work(self, tile: TexelTile) -> _KernelWork:
         """Return the work of a kernel with these tiles."""
-        channels = 1 if self.is_depthwise else min(self.inputs, LANES)
+        channels = self.channels(tile)
         turns = -(-self.inputs // channels) * self.height
         across = min(tile.pixels * self.width, tile.pixels + self.width - 1)
         groups = tile.texels if self.is_depthwise else -(-channels // LANES)
@@ -129,18 +146,9 @@ class TexelConvolutions(Family[TexelConvolution, TexelTile]):
 
     def points(self, facts: TexelConvolution) -> Iterator[tuple[TexelTile, str | None]]:
         """Yield all tiles, small ones first."""
-        channels = 1 if facts.is_depthwise else min(facts.inputs, LANES)
-        for texels in _TEXELS:
-            for pixels in _PIXELS:
-                tile, broken = TexelTile(pixels, texels), None
-                statements = pixels * texels * channels * facts.width
-                if pixels * texels * LANES > _MOST_SUMS or statements > _MOST_STATEMENTS:
-                    broken = "registers"
-                elif facts.per_group % (texels * LANES) and texels > 1:
-                    broken = "output channels"
-                elif pixels > 1 and pixels > facts.columns:
-                    broken = "larger than the output"
-                yield tile, broken
+        for texels, pixels, inputs in product_of(_TEXELS, _PIXELS, _INPUTS):
+            tile = TexelTile(pixels, texels, inputs)
+            yield tile, _broken(facts, tile)
 
     def seconds(self, facts: TexelConvolution, knobs: TexelTile, profile: DeviceProfile) -> float:
         """Return the longest of the limits of a kernel, with its launch."""
@@ -156,6 +164,19 @@ class TexelConvolutions(Family[TexelConvolution, TexelTile]):
         s[local].compute_at(s[task.root], thread)
         _order(s, local, facts, knobs)
         return Scheduled(task.root, thread, {task.sums.op, task.root.op})
+
+
+def _broken(facts: TexelConvolution, tile: TexelTile) -> str | None:
+    """Return the rule that a tile breaks."""
+    sums = tile.pixels * tile.texels
+    statements = sums * facts.channels(tile) * facts.width
+    if sums * LANES > _MOST_SUMS or (statements > _MOST_STATEMENTS and tile != TexelTile(1, 1)):
+        return "registers"
+    if tile.texels > 1 and facts.per_group % (tile.texels * LANES):
+        return "output channels"
+    if tile.inputs > 1 and (facts.is_depthwise or facts.inputs % (tile.inputs * LANES)):
+        return "input channels"
+    return "larger than the output" if tile.pixels > max(1, facts.columns) else None
 
 
 def _inputs_of(task: KernelTask) -> list[Tensor]:
@@ -187,7 +208,7 @@ def _order(s: Schedule, sums: Tensor, facts: TexelConvolution, tile: TexelTile) 
     stage = s[sums]
     image, channel, *places = stage.op.axis
     inputs, *taps = stage.op.reduce_axis
-    inputs, own = stage.split(inputs, 1 if facts.is_depthwise else min(facts.inputs, LANES))
+    inputs, own = stage.split(inputs, facts.channels(tile))
     texel, lane = stage.split(channel, LANES)
     *rows, column = [None, *taps] if not taps else taps
     unrolled = [each for each in (column, own) if each is not None]

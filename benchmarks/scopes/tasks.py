@@ -1,0 +1,90 @@
+"""Whether estimates choose the faster storage: operators of networks, measured in both.
+
+    python benchmarks/scopes/tasks.py --costs costs.sqlite mobilenet.onnx texts.onnx
+
+Measures the kernels of each ONNX model over buffers and over textures, unless the file of costs
+has them, and compares each operator whose best kernels differ by more than 10 % with what the
+estimate alone, by the profile of the device, chooses. Prints those that it chooses wrong, and how
+many there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from texloom.costs import Costs, open_costs
+from texloom.devices.lookup import present
+from texloom.graph.compilation import all_compared
+from texloom.inspect.storage_table import StorageRow, storage_rows
+from texloom.onnx.model import Model
+from texloom.target import Target
+
+
+def rows(proto: onnx.ModelProto, target: Any, costs: Costs | None, device: Any) -> list[StorageRow]:
+    """Return the operators of a network by measured costs, or by estimates without `costs`."""
+    with all_compared():
+        model = Model(proto, target, "auto", costs=costs, measure=device if costs else None)
+    assert model.summary is not None
+    return storage_rows(model.summary, len(model.signature.inputs), groups=False)
+
+
+def compared(
+    proto: onnx.ModelProto, target: Any, costs: Costs, device: Any
+) -> list[tuple[StorageRow, StorageRow]]:
+    """Return each operator that was measured in both storages: its measurements and estimates."""
+    measured = rows(proto, target, costs, device)
+    known = costs.database.costs(costs.device)
+    return [
+        (own, guess)
+        for own, guess in zip(measured, rows(proto, target, None, device), strict=True)
+        if own.buffers and own.textures and {own.buffers.key, own.textures.key} <= known.keys()
+    ]
+
+
+def main() -> int:
+    """Print the operators; return 1 if the estimates choose a slower storage."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("models", nargs="+", type=Path, metavar="MODEL")
+    parser.add_argument("--costs", type=Path, default=Path("costs.sqlite"), metavar="FILE")
+    parser.add_argument("--device")
+    options = parser.parse_args()
+    device = present(options.device)
+    costs = open_costs(options.costs, measure=device)
+    assert costs is not None
+    target = Target.from_device(device)
+    print(f"{costs.device}, {target}")
+    wrong = 0
+    for path in options.models:
+        pairs = compared(onnx.load(path), target, costs, device)
+        clear = [(own, guess) for own, guess in pairs if own.faster is not None]
+        missed = [(own, guess) for own, guess in clear if _picks(guess) != own.faster]
+        textures = sum(own.faster == "textures" for own, _ in clear)
+        print(
+            f"{path.stem}: {len(pairs)} operators measured in both storages; {len(clear)} differ "
+            f"by over 10 %, of which {textures} are faster over textures; {len(missed)} chosen "
+            "wrong",
+            flush=True,
+        )
+        for own, guess in missed:
+            print(f"  {own.name}: measured {_times(own)}, estimated {_times(guess)}")
+        wrong += len(missed)
+    return 1 if wrong else 0
+
+
+def _picks(guess: StorageRow) -> str:
+    assert guess.buffers is not None and guess.textures is not None
+    return "textures" if guess.textures.ns < guess.buffers.ns else "buffers"
+
+
+def _times(row: StorageRow) -> str:
+    assert row.buffers is not None and row.textures is not None
+    return f"{row.buffers.ns / 1e3:.1f} us in buffers, {row.textures.ns / 1e3:.1f} in textures"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
