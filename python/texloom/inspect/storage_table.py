@@ -89,7 +89,7 @@ class StorageRow:
         if self.faster != self.chosen and self.small_gain is not None:
             return f"the graph gains {self.small_gain:.0%} by textures, too little"
         if self.faster != self.chosen:
-            return f"conversions cost more than {self.faster} gain"
+            return f"conversions or images cost more than {self.faster} gain"
         losers = {"buffers": ("textures", self.textures), "textures": ("buffers", self.buffers)}
         other, loser = losers[self.chosen]
         winner = self.buffers if self.chosen == "buffers" else self.textures
@@ -129,12 +129,13 @@ def _nodes(summary: dict[str, Any], inputs: int) -> Iterator[StorageRow]:
             uses = name == "texture" or any(each.startswith("texture") for each in stored)
             kinds.append("textures" if uses else "buffers")
             parts = spent[node][place] if spent is not None else {}
-            made = Kernels(ns, tuple(parts.items()), choice["option_keys"][node][place])
-            if kinds[-1] not in best or ns < best[kinds[-1]].ns:
+            own = sum(parts.values()) if parts else ns  # the ns of what is ruled out are infinite
+            made = Kernels(own, tuple(parts.items()), choice["option_keys"][node][place])
+            if kinds[-1] not in best or own < best[kinds[-1]].ns:
                 best[kinds[-1]] = made
         chosen = kinds[choice["chosen"][node]]
-        name, own = choice["node_names"][node], (best.get("buffers"), best.get("textures"))
-        yield StorageRow(name, 1, *own, chosen, small_gain)
+        found = best.get("buffers"), best.get("textures")
+        yield StorageRow(choice["node_names"][node], 1, *found, chosen, small_gain)
 
 
 def storage_table(rows: list[StorageRow]) -> list[str]:

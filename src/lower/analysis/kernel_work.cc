@@ -24,10 +24,10 @@ struct SameStructure {
 // A loop of a thread, or the whole kernel.
 struct Loop {
   double runs = 1;  // how often a thread runs the body
-  // Expressions and accesses that were counted, because they change with this loop, but with no
-  // inner one.
+  // What was counted, because it changes with this loop, but with no inner one: expressions as
+  // nodes, and the structures of operations and reads.
   std::unordered_set<const void*> counted = {};
-  std::unordered_set<Expr, SameStructure, SameStructure> read = {};
+  std::unordered_set<Expr, SameStructure, SameStructure> structures = {};
   bool waits = false;  // whether an iteration reads global memory
 };
 
@@ -131,10 +131,14 @@ class Worker {
       move(access, change, &e);
     });
     Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
-    if (is_operation(e)) work_.operations += loop.runs * e->type.lanes;
+    if (is_operation(e) && !(change.is_fixed && is_known(loop, e)))
+      work_.operations += loop.runs * e->type.lanes;
     if (change.is_fixed) loop.counted.insert(e.get());
     return change;
   }
+
+  // Whether an equal operation or read was counted for this loop; remembers it.
+  static bool is_known(Loop& loop, const Expr& e) { return !loop.structures.insert(e).second; }
 
   static bool is_operation(const Expr& e) {
     const auto* binary = as<ir::Binary>(e);
@@ -148,7 +152,7 @@ class Worker {
     if (access.foreign) is_known_ = false;
     if (is_private(access.buffer->memory)) return;
     Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
-    if (change.is_fixed && value != nullptr && !loop.read.insert(*value).second) return;
+    if (change.is_fixed && value != nullptr && is_known(loop, *value)) return;
     const double bytes =
         loop.runs * static_cast<double>(access.type.lanes * access.buffer->type.bytes());
     if (access.buffer->memory == ir::MemoryScope::Shared) {

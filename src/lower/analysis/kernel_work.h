@@ -10,8 +10,8 @@ namespace texloom::lower {
 
 // The work of all threads of a launch, unless it is said to be that of a thread or a block.
 //
-// A value that a loop does not change is assumed to be computed or read before the loop, and a
-// value that is read twice in one iteration to be read once: compilers of devices see to that. So
+// A value that a loop does not change is assumed to be computed or read before the loop, and equal
+// values of one iteration to be computed or read once: compilers of devices see to that. So
 // counts are less than those of memory_traffic.h, where an access in the text of a kernel counts.
 // Conditions are assumed to hold.
 struct KernelWork {

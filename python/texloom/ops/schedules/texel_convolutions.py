@@ -25,7 +25,7 @@ _TEXELS = (1, 2, 4)
 _INPUTS = (1, 2, 4)
 _MOST_SUMS = 64
 """The most sums of a thread."""
-_MOST_STATEMENTS = 512
+_MOST_STATEMENTS = 256
 """The most products of texels in the code of a step: more take long to compile."""
 
 
