@@ -140,7 +140,6 @@ def scopes_of(compiled):
 
 
 NETWORKS = {
-    "few channels": lambda: convolutions(16, 96)[0],
     "many channels": lambda: convolutions(64, 56, layers=2)[0],
     "pixels": lambda: convolutions(128, 48, kernel=1)[0],
 }
@@ -160,6 +159,7 @@ def test_networks_come_out_mixed_on_mobile_gpus(target, name):
     assert summary["scopes"]["device"].endswith("(estimated)")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", MOBILE)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_mixed_networks_compute_what_buffers_do(dev, target, name):

@@ -12,11 +12,12 @@ from itertools import product as product_of
 from math import prod
 
 from ... import te
-from ..._core import IterVar, Schedule, Tensor, _KernelWork
+from ..._core import IterVar, Schedule, Stage, Tensor, _KernelWork
 from ...extents import are_known, product
 from ...profiles import DeviceProfile, kernel_limits
 from ..contraction import Contraction, is_depthwise
-from .channels_last.axes import in_registers, vectorize
+from .channels_last.axes import kept_sums, vectorize
+from .channels_last.layouts import channels_last
 from .family import Family, KernelTask, Scheduled
 from .texels import LANES, THREADS, is_texture
 
@@ -155,15 +156,17 @@ class TexelConvolutions(Family[TexelConvolution, TexelTile]):
         return profile.launch_seconds + max(kernel_limits(facts.work(knobs), profile).values())
 
     def apply(self, s: Schedule, task: KernelTask, knobs: TexelTile) -> Scheduled:
-        """Schedule a convolution and later stages of the same kernel; its padding is inlined."""
+        """Schedule a convolution, its padding, and later stages of the same kernel."""
         assert task.sums is not None
         facts = self.facts(task)
         assert facts is not None
-        local = in_registers(s, task.sums, task.root)
+        pixels = task.sums.op.input_tensors[0]
+        local = kept_sums(s, task.sums, task.root)
         thread = _bind(s, task.root, knobs)
         s[local].compute_at(s[task.root], thread)
-        _order(s, local, facts, knobs)
-        return Scheduled(task.root, thread, {task.sums.op, task.root.op})
+        step = _order(s, local, facts.channels(knobs))
+        _keep_pixels(s, pixels, s[local], step, facts)
+        return Scheduled(task.root, thread, {task.sums.op, task.root.op, pixels.op})
 
 
 def _broken(facts: TexelConvolution, tile: TexelTile) -> str | None:
@@ -203,20 +206,35 @@ def _bind(s: Schedule, root: Tensor, tile: TexelTile) -> IterVar:
     return thread
 
 
-def _order(s: Schedule, sums: Tensor, facts: TexelConvolution, tile: TexelTile) -> None:
-    """Order the loops of a thread: input channels by texels, rows of the filter, then products."""
+def _order(s: Schedule, sums: Tensor, channels: int) -> IterVar:
+    """Order the loops of a thread: inputs, rows of the filter, products; return that of a step."""
     stage = s[sums]
     image, channel, *places = stage.op.axis
     inputs, *taps = stage.op.reduce_axis
-    inputs, own = stage.split(inputs, facts.channels(tile))
+    inputs, own = stage.split(inputs, channels)
     texel, lane = stage.split(channel, LANES)
-    *rows, column = [None, *taps] if not taps else taps
-    unrolled = [each for each in (column, own) if each is not None]
-    outer = [inputs, *(each for each in rows if each is not None)]
-    stage.reorder(*outer, *unrolled, image, texel, *places, lane)
-    for axis in (*unrolled, texel, *places):
+    outer, within = [inputs, *taps[:-1]], [own, *taps[-1:]]
+    stage.reorder(*outer, *within, image, *places, texel, lane)
+    for axis in (*within, *places, texel):
         stage.unroll(axis)
     vectorize(stage, lane, LANES)
+    return outer[-1]
+
+
+def _keep_pixels(
+    s: Schedule, pixels: Tensor, sums: Stage, step: IterVar, facts: TexelConvolution
+) -> None:
+    """Read the texels of a step's pixels into registers, where padding is decided once for each."""
+    stage = s[pixels]
+    stage.set_scope("local", layout=channels_last("n", len(pixels.shape)))
+    stage.compute_at(sums, step)
+    image, channel, *places = stage.op.axis
+    has_texels = facts.is_depthwise or facts.inputs % LANES == 0
+    texel, lane = stage.split(channel, LANES if has_texels else 1)
+    stage.reorder(image, *places, texel, lane)
+    for axis in (*places, texel):
+        stage.unroll(axis)
+    vectorize(stage, lane, LANES if has_texels else 1)
 
 
 TEXEL_CONVOLUTIONS = TexelConvolutions()
