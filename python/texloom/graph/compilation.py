@@ -28,17 +28,17 @@ from .progress import Progress
 from .scheduler import alternatives_of
 from .tensor import GraphTensor
 
-_ALWAYS: ContextVar[bool] = ContextVar("always", default=False)
+_COMPARES: ContextVar[bool] = ContextVar("compares", default=False)
 
 
 @contextmanager
 def all_compared() -> Iterator[None]:
     """Let compilations in this context estimate kernels over textures, though none may gain."""
-    outer = _ALWAYS.set(True)
+    outer = _COMPARES.set(True)
     try:
         yield
     finally:
-        _ALWAYS.reset(outer)
+        _COMPARES.reset(outer)
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Compilation:
         """
         profile = profile_of(self.target)
         may_gain = self.target.has_images and profile.has_faster_textures
-        if (may_gain or _ALWAYS.get()) and not has_symbols and self.model is None:
+        if (may_gain or _COMPARES.get()) and not has_symbols and self.model is None:
             self.estimated = EstimatedCosts(profile)
         return self.estimated is not None
 
@@ -196,7 +196,7 @@ class Compilation:
     ) -> Any:
         model = self._model(source)
         # Estimates are compared as they are, without folds, which have costs of their own.
-        compares = _ALWAYS.get()
+        compares = _COMPARES.get()
         gain = {"least_gain": LEAST_GAIN} if isinstance(source, EstimatedCosts) else {}
         options = _core._GraphOptions(
             storage=scopes,

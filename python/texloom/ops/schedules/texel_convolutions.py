@@ -56,18 +56,17 @@ class TexelConvolution:
     Attributes
     ----------
     rows, columns : int
-        Rows of all images together, and their length in pixels. Windows of one element have a
-        single row for each image.
+        Rows of all images together, and their length in pixels.
     inputs, outputs : int
         Channels; a depthwise convolution has one input.
     height, width : int
         Extents of the filter, the first of all axes but the last.
-    is_depthwise, is_flat : bool
-        Whether each group has one channel; whether the sums have one axis for all pixels.
+    is_depthwise : bool
+        Whether each group has one channel.
     per_group : int
         Output channels that read the same inputs.
-    argument_bytes : int
-        Bytes of inputs and outputs.
+    elements, bytes : int
+        Elements of inputs and outputs; bytes of an element.
     """
 
     rows: int
@@ -77,16 +76,16 @@ class TexelConvolution:
     height: int
     width: int
     is_depthwise: bool
-    is_flat: bool
     per_group: int
-    argument_bytes: int
+    elements: int
+    bytes: int
 
     def channels(self, tile: TexelTile) -> int:
         """Return the input channels of a step."""
         return 1 if self.is_depthwise else min(self.inputs, LANES * tile.inputs)
 
     def work(self, tile: TexelTile) -> _KernelWork:
-        """Return the work of a kernel with these tiles."""
+        """Return the work of a kernel with these tiles, as if windows had strides of 1."""
         channels = self.channels(tile)
         turns = -(-self.inputs // channels) * self.height
         across = min(tile.pixels * self.width, tile.pixels + self.width - 1)
@@ -99,8 +98,10 @@ class TexelConvolution:
         work.blocks = -(-self.rows * tiles // THREADS)
         threads = work.blocks * THREADS
         work.operations = threads * turns * sums * channels * self.width
-        work.texture_bytes = threads * (turns * loads + tile.pixels * tile.texels) * 4 * LANES
-        work.distinct_bytes = self.argument_bytes
+        work.texture_bytes = (
+            threads * (turns * loads + tile.pixels * tile.texels) * LANES * self.bytes
+        )
+        work.distinct_bytes = self.elements * self.bytes
         work.turns = turns
         work.registers = sums + loads * LANES
         return work
@@ -124,7 +125,6 @@ class TexelConvolutions(Family[TexelConvolution, TexelTile]):
             return None
         images, outputs, *spatial = (int(extent) for extent in root.shape)
         inputs, *window = (int(axis.dom.extent) for axis in sums.op.reduce_axis)
-        is_flat = len(sums.shape) < len(root.shape)
         depthwise = is_depthwise(sums)
         per_group = outputs if depthwise else min(outputs, roles.rows_per_group)
         has_whole_texels = inputs <= LANES or inputs % LANES == 0
@@ -140,9 +140,9 @@ class TexelConvolutions(Family[TexelConvolution, TexelTile]):
             prod(height),
             width,
             depthwise,
-            is_flat,
             per_group,
-            4 * (int(read) + images * outputs * prod(spatial)),
+            int(read) + images * outputs * prod(spatial),
+            2 if root.dtype == "float16" else 4,
         )
 
     def points(self, facts: TexelConvolution) -> Iterator[tuple[TexelTile, str | None]]:
