@@ -75,7 +75,7 @@ runtime::Package package_of(const Graph& graph, const Offers& offers, Assembly& 
 }
 
 ScopeChoice scope_choice(const Graph& graph, Decision decision) {
-  ScopeChoice scopes{std::move(decision.problem), std::move(decision.choice), {}, {}, {}, {}};
+  ScopeChoice scopes{std::move(decision.problem), std::move(decision.choice), {}, {}, {}, {}, {}};
   for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
     scopes.tensors.push_back(graph.tensors[i].name);
     auto& storages = scopes.storages.emplace_back();
@@ -84,12 +84,16 @@ ScopeChoice scope_choice(const Graph& graph, Decision decision) {
   for (const TensorId input : graph.inputs) {
     scopes.nodes.push_back(graph.tensors[input].name);
     scopes.options.push_back(scopes.storages[input]);
+    scopes.keys.emplace_back(scopes.options.back().size());
   }
   for (std::size_t n = 0; n < graph.nodes.size(); ++n) {
     scopes.nodes.push_back(graph.nodes[n].name);
     auto& options = scopes.options.emplace_back();
-    for (const Offer& offer : decision.offers.nodes[n])
+    auto& keys = scopes.keys.emplace_back();
+    for (const Offer& offer : decision.offers.nodes[n]) {
       options.push_back(name_of(graph.nodes[n], offer));
+      keys.push_back(offer.cost.key);
+    }
   }
   return scopes;
 }

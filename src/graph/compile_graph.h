@@ -34,8 +34,8 @@ namespace texloom::graph {
 struct GraphOptions {
   StoragePreference storage = StoragePreference::Any;
   CostModel model = {};
-  // Costs that were measured or follow from measurements. If `costs` is empty, `model` gives the
-  // cost of each alternative that declares none.
+  // Costs that were measured, or that follow from measurements or from a device's profile. If
+  // `costs` is empty, `model` gives the cost of each alternative that declares none.
   CostSource costs = {};
   ChoiceRules rules = {};
   // Sites that need not be compiled again; compile_graph() adds the sites that it compiles. Null:
@@ -62,7 +62,7 @@ struct GraphSummary {
     std::string tensor, from, to;  // storages as text
   };
   // The parts of a run in order, each with its number of kernel launches, or 0 if it depends on
-  // symbols. A cost has a key only if it is the cost of this call site as it was measured, without
+  // symbols. A cost has a key only if the source of costs gave it for this call site, without
   // folds.
   struct Run {
     std::string what;  // the node; "convert x" for a conversion
@@ -105,6 +105,7 @@ struct ScopeChoice {
   std::vector<std::vector<std::string>> storages;  // indexed by tensor, then by storage
   std::vector<std::string> nodes;                  // a name for each input, then for each node
   std::vector<std::vector<std::string>> options;   // indexed by node, then by option
+  std::vector<std::vector<std::string>> keys;      // of the costs of options (site_costs.h)
 };
 
 struct CompiledGraph {

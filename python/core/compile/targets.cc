@@ -131,6 +131,9 @@ void bind_targets(py::module_& m) {
           "device_fence", [](const Target& t) { return t.features.device_fence; },
           "Whether blocks of a kernel may share out a stage, which the last of them reads.")
       .def_property_readonly(
+          "has_images", [](const Target& t) { return t.features.images; },
+          "Whether kernels may use textures.")
+      .def_property_readonly(
           "max_image_size", [](const Target& t) { return t.images().max_width; },
           "The texels that an image may have along an axis.");
   m.def("fits_image", fits_image);

@@ -37,6 +37,7 @@ struct PyGraphOptions {
   py::object costs;  // a function (graph::SiteFacts) -> (nanoseconds, key), or None
   std::vector<std::string> fixed;
   std::optional<std::uint64_t> max_live_bytes;
+  double least_gain = graph::kLeastGain;
   bool may_fold = true;
   std::optional<PyCompiledSites> compiled;
 };
@@ -47,8 +48,9 @@ graph::CostSource cost_source(const py::object& costs) {
     const py::gil_scoped_acquire lock;
     py::list sources;
     for (const std::string_view source : facts.sources) sources.append(py::str(source));
-    const py::tuple made = costs(py::str(facts.kind), py::str(facts.signature), sources,
-                                 facts.bytes, facts.operations, facts.launches, facts.textures);
+    const py::tuple made =
+        costs(py::str(facts.kind), py::str(facts.signature), sources, facts.bytes, facts.operations,
+              facts.launches, facts.textures, facts.work);
     return graph::SiteCost{made[0].cast<double>(), made[1].cast<std::string>()};
   };
 }
@@ -59,7 +61,8 @@ std::shared_ptr<PyCompiledGraph> compile(const graph::Graph& g, const py::list& 
   options.storage = preference(given.storage);
   options.model = given.model;
   options.costs = cost_source(given.costs);
-  options.rules = {.max_live_bytes = given.max_live_bytes, .fixed = given.fixed};
+  options.rules = {
+      .max_live_bytes = given.max_live_bytes, .fixed = given.fixed, .least_gain = given.least_gain};
   options.may_fold = given.may_fold;
   if (given.compiled) options.compiled = given.compiled->sites;
   options.interpreted = true;
@@ -104,6 +107,7 @@ py::dict scopes_dict(const PyCompiledGraph& graph) {
   d["storage_names"] = scopes.storages;
   d["node_names"] = scopes.nodes;
   d["option_names"] = scopes.options;
+  d["option_keys"] = scopes.keys;
   return d;
 }
 
@@ -188,13 +192,27 @@ void bind_compilation(py::module_& m, py::class_<graph::Graph>& graphs,
       .def(py::init([](double start, double bytes, double operations) {
         return graph::CostModel{start, bytes, operations};
       }));
+  using lower::KernelWork;
+  py::class_<KernelWork>(m, "_KernelWork", "src/lower/analysis/kernel_work.h")
+      .def(py::init<>())
+      .def_readwrite("blocks", &KernelWork::blocks)
+      .def_readwrite("block_threads", &KernelWork::block_threads)
+      .def_readwrite("operations", &KernelWork::operations)
+      .def_readwrite("buffer_bytes", &KernelWork::buffer_bytes)
+      .def_readwrite("texture_bytes", &KernelWork::texture_bytes)
+      .def_readwrite("shared_bytes", &KernelWork::shared_bytes)
+      .def_readwrite("distinct_bytes", &KernelWork::distinct_bytes)
+      .def_readwrite("turns", &KernelWork::turns)
+      .def_readwrite("registers", &KernelWork::registers)
+      .def_readwrite("block_shared_bytes", &KernelWork::block_shared_bytes);
   py::class_<PyCompiledSites>(m, "_CompiledSites").def(py::init<>());
   py::class_<PyGraphOptions>(m, "_GraphOptions")
       .def(py::init<std::string, graph::CostModel, std::vector<graph::GraphPassReport>, py::object,
-                    std::vector<std::string>, std::optional<std::uint64_t>, bool,
+                    std::vector<std::string>, std::optional<std::uint64_t>, double, bool,
                     std::optional<PyCompiledSites>>(),
            py::kw_only(), py::arg("storage"), py::arg("model"), py::arg("passes"), py::arg("costs"),
-           py::arg("fixed"), py::arg("max_live_bytes"), py::arg("may_fold"), py::arg("compiled"));
+           py::arg("fixed"), py::arg("max_live_bytes"), py::arg("least_gain") = graph::kLeastGain,
+           py::arg("may_fold"), py::arg("compiled"));
   graphs.def("compile", &compile).def("alternatives", [](const graph::Graph& g) {
     std::vector<std::vector<std::string>> names;
     for (const graph::Node& node : g.nodes) {

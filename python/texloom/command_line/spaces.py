@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import refuse
 from ..inspect.describe import aligned, counted
+from ..inspect.storage_table import storage_rows, storage_table
 from .model_arguments import add_compile_arguments, compile_model
 from .reports import Progress, reported
 
@@ -23,6 +24,10 @@ Lists the kernels of an ONNX model that a family of schedules makes: how many ch
 family has for a kernel, how many the rules of legality and the limits of the target leave out, the
 default choice, and the time that the kernel is estimated to take with it. Kernels of equal facts
 are listed once.
+
+With --storages, it lists all operators instead: the estimated times of their best kernels over
+buffers and over textures, what bounds them, which storage was chosen, and why. With --costs, times
+are the measured ones where there are some.
 """
 
 
@@ -31,6 +36,9 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="texloom spaces", description=_DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx file")
     add_compile_arguments(parser, runs=False)
+    parser.add_argument(
+        "--storages", action="store_true", help="compare buffers and textures of each operator"
+    )
     parser.add_argument("--json", action="store_true", help="write the kernels as JSON")
     return parser.parse_args(arguments)
 
@@ -73,7 +81,36 @@ def _text(row: dict[str, Any]) -> tuple[str, ...]:
     return row["family"], writes, str(row["tasks"]), str(row["points"]), estimate, knobs, cut or "-"
 
 
+def _storages(options: argparse.Namespace) -> int:
+    from ..graph.compilation import all_compared
+
+    with all_compared():
+        model = compile_model(options.model, options, Progress("spaces"))
+    choice = None if model.summary is None else model.summary.get("scopes")
+    if model.summary is None or choice is None:
+        refuse(
+            "BadOption",
+            f"the costs of {options.model}'s kernels are not known before its inputs have shapes, "
+            "and only --storage auto compares them",
+            "give the shape of each open input: --shape NAME=AxBxC; leave out --storage",
+        )
+    rows = storage_rows(model.summary, len(model.signature.inputs))
+    if options.json:
+        print(json.dumps([{**asdict(row), "reason": row.reason} for row in rows]))
+        return 0
+    print("\n".join(storage_table(rows)))
+    nodes = sum(row.nodes for row in rows)
+    in_textures = sum(row.nodes for row in rows if row.chosen == "textures")
+    print(
+        f"{in_textures} of {counted(nodes, 'operator')} in textures, "
+        f"{choice['cost'] / 1e3:,.1f} us in all on {choice['device']}"
+    )
+    return 0
+
+
 def _spaces(options: argparse.Namespace) -> int:
+    if options.storages:
+        return _storages(options)
     from ..graph.scheduler import collected_tasks
 
     with collected_tasks() as tasks:

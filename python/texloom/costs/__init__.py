@@ -1,4 +1,4 @@
-"""Measured costs of kernels on devices, by which the compiler chooses storages.
+"""Costs of kernels on devices, measured or estimated, by which the compiler chooses storages.
 
 ``texloom.compile("model.onnx", measure="opencl:0")`` measures a model, and
 ``texloom.compile("model.onnx", costs="costs.sqlite")`` compiles it with the measured costs.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .choosing import Costs, costs_for, default_file, open_costs
 from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
+from .estimated import Estimate, EstimatedCosts
 from .fitted import FittedModel, fitted
 from .table import CostTable
 
@@ -15,6 +16,8 @@ __all__ = [
     "CostDatabase",
     "CostTable",
     "Costs",
+    "Estimate",
+    "EstimatedCosts",
     "FittedModel",
     "MeasuredCost",
     "MeasuredDevice",

@@ -1,9 +1,11 @@
-"""One compilation of a graph: its costs, and their measurement."""
+"""One compilation of a graph: its costs, their measurement or estimates."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,18 +13,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._core import Device
-from ..costs import Costs
+from .._core import Device, TargetValue
+from ..costs import Costs, EstimatedCosts
+from ..costs.estimated import LEAST_GAIN
 from ..costs.measuring import measure_sites
 from ..costs.table import CostTable
 from ..errors import refuse
 from ..extents import are_known
+from ..profiles import profile_of
 from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .kernel_library import KernelLibrary
 from .progress import Progress
 from .scheduler import alternatives_of
 from .tensor import GraphTensor
+
+_COMPARES: ContextVar[bool] = ContextVar("compares", default=False)
+
+
+@contextmanager
+def all_compared() -> Iterator[None]:
+    """Let compilations in this context estimate kernels over textures, though none may gain."""
+    outer = _COMPARES.set(True)
+    try:
+        yield
+    finally:
+        _COMPARES.reset(outer)
 
 
 @dataclass
@@ -33,22 +49,28 @@ class Compilation:
     ----------
     core : Any
         The core's graph.
+    target : TargetValue
     operators : list
         Custom operators.
     model : CostModel or None
-        Estimates the costs of custom operators and, if `costs` is None, all other costs.
-        By default a :class:`CostModel`, with the time per byte of `costs`.
+        Estimates the costs of custom operators and, without measured and estimated costs, all
+        other costs. By default a :class:`CostModel`, with the time per byte of `costs`.
     costs : Costs or None
+        Measured costs.
     max_live_bytes : int or None
     progress : callable or None
+    estimated : EstimatedCosts or None
+        Estimates of all costs, if :meth:`estimate` began them.
     """
 
     core: Any
+    target: TargetValue
     operators: list[Any]
     model: CostModel | None
     costs: Costs | None
     max_live_bytes: int | None
     progress: Progress | None
+    estimated: EstimatedCosts | None = None
     _reports: list[Any] = field(default_factory=list)
     _sites: Any = field(default_factory=_core._CompiledSites)
 
@@ -82,6 +104,18 @@ class Compilation:
                 "give costs=texloom.costs.open_costs(path, measure=device)",
             )
         return self.costs is not None
+
+    def estimate(self, has_symbols: bool) -> bool:
+        """Estimate costs by the profile of the target, if textures may gain by them.
+
+        Returns whether they may. Kernels for sizes that are known only at each run have no
+        estimates, and the user's cost model takes the place of them.
+        """
+        profile = profile_of(self.target)
+        may_gain = self.target.has_images and profile.has_faster_textures
+        if (may_gain or _COMPARES.get()) and not has_symbols and self.model is None:
+            self.estimated = EstimatedCosts(profile)
+        return self.estimated is not None
 
     def measure(
         self, device: Device, inputs: Sequence[GraphTensor], launches: Callable[[], CompiledGraph]
@@ -117,33 +151,62 @@ class Compilation:
         The choice is also metadata of the package, as JSON.
         """
         table = None if self.costs is None else self.costs.table()
-        compiled = self._compiled(scopes, table, [])
-        if table is None or self.costs is None:
+        source = self.estimated if table is None else table
+        compiled = self._compiled(scopes, source, [])
+        if source is None:
             return compiled, None
-        choice = {"device": str(self.costs.device), **compiled.scopes()}
+        choice = {"device": self._device(), **compiled.scopes()}
+        if self.estimated is not None:
+            choice["spent"] = self._spent(choice["option_keys"])
         compiled.annotate({"scopes": json.dumps(choice)})
         return compiled, choice
 
-    def _model(self, table: CostTable | None) -> CostModel:
+    def _device(self) -> str:
+        """Return what the costs are of."""
+        if self.estimated is None:
+            assert self.costs is not None
+            return str(self.costs.device)
+        return f"{self.estimated.profile.name} (estimated)"
+
+    def _spent(self, keys: Sequence[Sequence[str]]) -> list[list[dict[str, float]]]:
+        """Return nanoseconds of each option by what bounds it; {} for one without an estimate."""
+        assert self.estimated is not None
+        known = {
+            key: {bound.value: seconds * 1e9 for bound, seconds in each.spent.items()}
+            for key, each in self.estimated.asked.items()
+        }
+        return [[known.get(key, {}) for key in own] for own in keys]
+
+    def _model(self, source: CostTable | EstimatedCosts | None) -> CostModel:
         if self.model is not None:
             return self.model
-        fitted = None if table is None else table.model
+        if isinstance(source, EstimatedCosts):
+            return CostModel(bytes_per_ns=source.profile.memory_rate / 1e9)
+        fitted = None if source is None else source.model
         if fitted is None or fitted.ns_per_byte <= 0:
             return CostModel()
         return CostModel(bytes_per_ns=1 / fitted.ns_per_byte)
 
     def _compiled(
-        self, scopes: str, table: CostTable | None, fixed: Sequence[str], may_fold: bool = True
+        self,
+        scopes: str,
+        source: CostTable | EstimatedCosts | None,
+        fixed: Sequence[str],
+        may_fold: bool = True,
     ) -> Any:
-        model = self._model(table)
+        model = self._model(source)
+        # Estimates are compared as they are, without folds, which have costs of their own.
+        compares = _COMPARES.get()
+        gain = {"least_gain": LEAST_GAIN} if isinstance(source, EstimatedCosts) else {}
         options = _core._GraphOptions(
             storage=scopes,
             model=_core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),
             passes=self._reports,
-            costs=table,
+            costs=source,
             fixed=list(fixed),
             max_live_bytes=self.max_live_bytes,
-            may_fold=may_fold,
+            may_fold=may_fold and not compares,
+            **gain,
             compiled=self._sites,
         )
         return self.core.compile(self.operators, options)
@@ -176,4 +239,4 @@ def _random(tensor: GraphTensor) -> NDArray[Any]:
     return np.random.default_rng(0).random(tensor.shape, "float32").astype(dtype)
 
 
-__all__ = ["Compilation"]
+__all__ = ["Compilation", "all_compared"]

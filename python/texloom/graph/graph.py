@@ -400,7 +400,8 @@ class Graph:
             ("texture") or the fewest textures ("global").
         model : CostModel, optional
             The costs of kernels without given costs, and of conversions. By default a
-            :class:`CostModel`, whose bytes per nanosecond are those of `costs`, if there are any.
+            :class:`CostModel`, whose bytes per nanosecond are those of measured or estimated costs,
+            if there are any.
         passes : sequence of str, optional
             The passes over the graph to run, in this order: by default all of
             :func:`graph_passes`; ``()`` leaves the nodes as they are.
@@ -410,8 +411,10 @@ class Graph:
         progress : callable, optional
             ``progress(what, done, all)`` is called while operators get their kernels.
         costs : texloom.costs.Costs, optional
-            Measured costs. Without them, operators whose kernels the compiler makes are in buffers
-            unless `scopes` is ``"texture"``.
+            Measured costs. Without them, costs are estimated by the target's profile if its
+            textures are faster than buffers, all sizes are known and `model` is None; otherwise
+            operators whose kernels the compiler makes are in buffers, unless `scopes` is
+            ``"texture"``.
         measure : Device or str, optional
             The device on which all alternatives are measured first; the measurements are added to
             `costs`, which are then required.
@@ -452,7 +455,8 @@ class Graph:
 
         def begun(core: Any, for_target: TargetValue, costs: Costs | None) -> Compilation:
             operators = [op._core for op in self._operators.values()]
-            compilation = Compilation(core, operators, model, costs, max_live_bytes, progress)
+            limits = (max_live_bytes, progress)
+            compilation = Compilation(core, for_target, operators, model, costs, *limits)
             compilation.run_passes(names, KernelLibrary(for_target))
             return compilation
 
@@ -464,7 +468,10 @@ class Graph:
                 core, self._for_target(host), on_host, host, lambda part: begun(part, host, None)
             )
         compilation = begun(core, resolved, costs)
-        textures = scopes == "texture" or (scopes == "auto" and compilation.has_costs(measure))
+        textures = scopes == "texture" or (
+            scopes == "auto"
+            and (compilation.has_costs(measure) or compilation.estimate(bool(self._symbols.names)))
+        )
         # Native code writes the caller's arrays: another layout would be converted in each run.
         is_native = resolved.kind == "llvm"
         renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}

@@ -17,9 +17,11 @@ from .choice import (
 from .device_profile import Bandwidth, DeviceIdentity, DeviceProfile, FmaRate
 from .families import family_named, family_of, stated, stated_names
 from .kept import keep
+from .kernel_limits import Bound, kernel_limits
 
 __all__ = [
     "Bandwidth",
+    "Bound",
     "DeviceIdentity",
     "DeviceProfile",
     "FmaRate",
@@ -29,6 +31,7 @@ __all__ = [
     "fits_device",
     "keep",
     "kept_profile",
+    "kernel_limits",
     "named_profile",
     "profile_for_device",
     "profile_of",

@@ -93,8 +93,8 @@ class Bandwidth:
 class DeviceProfile:
     """What a device can do, by which schedules estimate times.
 
-    No schedule reads `texture_rate`, `shared_rate`, `barrier_seconds` and `bandwidths`: they are
-    printed, for whoever writes schedules.
+    No schedule reads `barrier_seconds` and `bandwidths`: they are printed, for whoever writes
+    schedules.
 
     Attributes
     ----------
@@ -171,6 +171,11 @@ class DeviceProfile:
     def fma_rate(self) -> float:
         """The best rate of fused products of float32, per second."""
         return max(each.per_second for each in self.fma_rates if each.dtype == "float32")
+
+    @property
+    def has_faster_textures(self) -> bool:
+        """Whether textures are read faster than buffers: else no kernel gains by them."""
+        return self.texture_rate > self.near_rate
 
     @property
     def warps_per_processor(self) -> int:

@@ -25,8 +25,8 @@ struct ChoiceRules {
   std::vector<std::string> fixed = {};
   // Tensors that must not be in textures, unless a node has no other offer.
   std::set<TensorId> in_buffers = {};
-  // If costs were measured, textures must save at least this share of the cost, because measured
-  // costs of equal kernels differ by about this share.
+  // If a source gives the costs, textures must save at least this share of the cost. By default it
+  // is the share by which measured costs of equal kernels differ.
   double least_gain = kLeastGain;
   // The number of partial choices that the search keeps (graph/scopes/choice.h).
   std::size_t max_partial = kMaxPartialChoices;

@@ -1,5 +1,5 @@
-// Costs of candidate call sites: measured, predicted by a fitted model, or estimated by the default
-// model.
+// Costs of candidate call sites: measured, predicted by a fitted model, estimated by the profile of
+// a device, or by the default model.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,11 @@
 #include "graph/graph.h"
 #include "graph/image_use.h"
 #include "graph/scopes/cost_model.h"
+#include "lower/analysis/kernel_work.h"
 
 namespace texloom::graph {
 
-// The facts about a candidate call site that measurements and models of costs use.
+// The facts about a candidate call site that measurements, estimates and models of costs use.
 struct SiteFacts {
   std::string_view kind;       // the pattern of a node; "convert", "concatenate" for copies
   std::string_view signature;  // the text of the schedule, with the storages of its arguments
@@ -25,11 +26,14 @@ struct SiteFacts {
   double operations = 0;
   std::int64_t launches = 1;
   std::int64_t textures = 0;  // the number of its arguments that are in textures
+  // The work of each kernel; empty if that of one of them is not known before a run.
+  std::vector<lower::KernelWork> work = {};
 };
 
 struct SiteCost {
   double ns = 0;
-  std::string key = {};  // the key of this site's measurement in the file of costs; "" if none
+  // By which the source knows this cost, as that of a row in the file of costs; "" if none.
+  std::string key = {};
 };
 
 // Returns the cost of a call site.

@@ -45,6 +45,24 @@ void expect_costs_of_what_runs(const CompiledGraph& graph, std::size_t without_k
   EXPECT_EQ(missing, without_key);
 }
 
+// Estimates need the work of each kernel: here one, which reads and writes a texture.
+TEST(SiteCosts, SourcesAreToldTheWorkOfKernels) {
+  Graph graph = empty_graph();
+  graph.mark_output(add_sum(graph, "y", {add_plain_input(graph)}, kTexture));
+  for (Alternative& alternative : graph.nodes.front().alternatives) alternative.cost.reset();
+  std::vector<SiteFacts> seen;
+  GraphOptions options;
+  options.costs = [&](const SiteFacts& facts) {
+    if (facts.kind != "convert") seen.push_back(facts);
+    return SiteCost{1.0};
+  };
+  compile_graph(graph, options);
+  ASSERT_FALSE(seen.empty());
+  ASSERT_EQ(seen.front().work.size(), 1U);
+  EXPECT_EQ(seen.front().work.front().texture_bytes, 2 * 4 * 8 * 4 * 4);
+  EXPECT_EQ(seen.front().work.front().buffer_bytes, 0);
+}
+
 // A texture that is converted from an input begins at the corner of its image.
 TEST(SiteCosts, OfReadersOfAConvertedInput) {
   Graph graph = empty_graph();

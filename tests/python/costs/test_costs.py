@@ -183,7 +183,7 @@ def test_costs_of_launches_add_up_to_the_time_of_the_network():
 def test_costs_have_keys_of_schedules_and_kernels():
     table = CostTable({})
     keys = {
-        table("injective", signature, sources, 1.0, 1.0, 1, 0)[1]
+        table("injective", signature, sources, 1.0, 1.0, 1, 0, [])[1]
         for signature, sources in (("a", ["b"]), ("a", ["c"]), ("ab", [""]), ("a", ["b", ""]))
     }
     assert len(keys) == len(table.asked) == 4

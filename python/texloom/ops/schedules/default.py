@@ -203,7 +203,12 @@ def schedule_default(
     if made is not None:
         add(made)
     for sums, root in contraction_kernels(stages, outputs).items():
-        if root.op in texels or sums.op in scheduled:
+        if sums.op in scheduled:
+            continue
+        if root.op in texels:
+            made = kernels.schedule(KernelKind.TEXELS, sums, root)
+            if made is not None:
+                add(made)
             continue
         is_last = last and is_convolution(sums, root, target)
         kind = KernelKind.CONVOLUTION if is_last else KernelKind.CONTRACTION

@@ -19,6 +19,7 @@ from .processor.products import PRODUCTS as PANELS
 from .processor.winograd import TRANSFORMS
 from .reduction_families import CHANNEL_GROUPS, REDUCTIONS
 from .row_reductions import ROW_REDUCTIONS
+from .texel_convolutions import TEXEL_CONVOLUTIONS
 
 
 class KernelKind(Enum):
@@ -26,6 +27,7 @@ class KernelKind(Enum):
 
     COMPUTATION = "a whole computation of one output, in a buffer"
     CONVOLUTION = "a convolution with channels last"
+    TEXELS = "sums of products that are written to a texture"
     CONTRACTION = "other sums of products"
     REDUCTION = "another reduction"
 
@@ -38,6 +40,7 @@ FAMILIES: dict[KernelKind, tuple[Family[Any, Any], ...]] = {
         gpu_channels_last.DEPTHWISE,
         processor_channels_last.CONVOLUTIONS,
     ),
+    KernelKind.TEXELS: (TEXEL_CONVOLUTIONS,),
     KernelKind.CONTRACTION: (
         PANELS,
         PRODUCTS_OF_FEW_ROWS,

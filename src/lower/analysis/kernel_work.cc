@@ -1,0 +1,179 @@
+#include "lower/analysis/kernel_work.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/accesses.h"
+#include "ir/equal.h"
+#include "ir/visit.h"
+
+namespace texloom::lower {
+namespace {
+
+using ir::as;
+using ir::Expr;
+using ir::Stmt;
+
+struct SameStructure {
+  std::size_t operator()(const Expr& e) const { return structural_hash(e); }
+  bool operator()(const Expr& a, const Expr& b) const { return equal(a, b); }
+};
+
+// A loop of a thread, or the whole kernel.
+struct Loop {
+  double runs = 1;  // how often a thread runs the body
+  // What was counted, because it changes with this loop, but with no inner one: expressions as
+  // nodes, and the structures of operations and reads.
+  std::unordered_set<const void*> counted = {};
+  std::unordered_set<Expr, SameStructure, SameStructure> structures = {};
+  bool waits = false;  // whether an iteration reads global memory
+};
+
+// When a value changes: in which of the enclosing loops, by depth, and also within an iteration if
+// it is not fixed.
+struct Change {
+  std::size_t depth = 0;
+  bool is_fixed = true;
+
+  void also(const Change& other) {
+    depth = std::max(depth, other.depth);
+    is_fixed = is_fixed && other.is_fixed;
+  }
+};
+
+class Worker {
+ public:
+  explicit Worker(const ir::Kernel& kernel) : loops_(1) {
+    for (const ir::Expr& extent : kernel.grid) work_.blocks *= number(extent);
+    for (const int64_t extent : kernel.block) work_.block_threads *= static_cast<double>(extent);
+    for (const ir::ThreadAxis& axis : kernel.axes) changes_[axis.var.get()] = {};
+    for (const ir::KernelParam& param : kernel.params) {
+      if (param.buffer && param.access == ir::Access::Read) only_read_.insert(param.buffer.get());
+    }
+    work_.turns = stmt(kernel.body) + (loops_.front().waits ? 1 : 0);
+  }
+
+  std::optional<KernelWork> work() {
+    if (!is_known_) return std::nullopt;
+    const double threads = work_.blocks * work_.block_threads;
+    for (double* each :
+         {&work_.operations, &work_.buffer_bytes, &work_.texture_bytes, &work_.shared_bytes})
+      *each *= threads;
+    for (const auto& [buffer, bytes] : touched_)
+      work_.distinct_bytes += std::min(bytes * threads, bytes_of(*buffer));
+    return work_;
+  }
+
+ private:
+  double number(const Expr& e) {
+    const int64_t* value = int_value(e);
+    if (value == nullptr) is_known_ = false;
+    return value == nullptr ? 1 : static_cast<double>(*value);
+  }
+
+  static double bytes_of(const ir::BufferNode& buffer) {
+    const ir::Layout& layout = buffer.layout;
+    return static_cast<double>(layout.row_count() * layout.col_count() * layout.lane_count() *
+                               buffer.type.bytes());
+  }
+
+  std::size_t depth() const { return loops_.size() - 1; }
+
+  // Counts a statement; returns how often it waits in loops within it.
+  double stmt(const Stmt& s) {
+    if (as<ir::While>(s) != nullptr) is_known_ = false;
+    if (const auto* loop = as<ir::For>(s)) return loop_turns(*loop);
+    if (const auto* let = as<ir::Let>(s)) {
+      Change change = expr(let->value);
+      if (!change.is_fixed) change = {depth(), true};
+      changes_[let->var.get()] = change;
+      return stmt(let->body);
+    }
+    if (const auto* allocated = as<ir::Allocate>(s)) allocate(*allocated->buffer);
+    for_each_child(s, [&](const Expr& e) { expr(e); }, [](const Stmt&) {});
+    see_access(s, [&](const ir::BufferAccess& access) { move(access, {depth(), false}, nullptr); });
+    double turns = 0;
+    for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { turns += stmt(child); });
+    return turns;
+  }
+
+  double loop_turns(const ir::For& loop) {
+    const double extent = number(loop.extent);
+    loops_.push_back({.runs = loops_.back().runs * extent});
+    changes_[loop.var.get()] = {depth(), true};
+    const double inner = stmt(loop.body);
+    const bool waits = loops_.back().waits;
+    loops_.pop_back();
+    if (loop.loop != ir::LoopKind::Unrolled) return extent * (inner + (waits ? 1 : 0));
+    loops_.back().waits |= waits;
+    return extent * inner;
+  }
+
+  void allocate(const ir::BufferNode& buffer) {
+    const double bytes = bytes_of(buffer);
+    if (buffer.memory == ir::MemoryScope::Local) work_.registers += bytes / 4;
+    if (buffer.memory == ir::MemoryScope::Shared) work_.block_shared_bytes += bytes;
+  }
+
+  // Counts an expression; returns when it changes.
+  Change expr(const Expr& e) {
+    if (const auto found = changes_.find(e.get()); found != changes_.end()) return found->second;
+    for (std::size_t at = 0; at < loops_.size(); ++at) {
+      if (loops_[at].counted.count(e.get()) != 0) return {at, true};
+    }
+    Change change;
+    for_each_child(e, [&](const Expr& child) { change.also(expr(child)); });
+    if (as<ir::ForeignCall>(e) != nullptr) is_known_ = false;
+    see_access(e, [&](const ir::BufferAccess& access) {
+      if (only_read_.count(access.buffer.get()) == 0) change.is_fixed = false;
+      move(access, change, &e);
+    });
+    Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
+    if (is_operation(e) && !(change.is_fixed && is_known(loop, e)))
+      work_.operations += loop.runs * e->type.lanes;
+    if (change.is_fixed) loop.counted.insert(e.get());
+    return change;
+  }
+
+  // Whether an equal operation or read was counted for this loop; remembers it.
+  static bool is_known(Loop& loop, const Expr& e) { return !loop.structures.insert(e).second; }
+
+  static bool is_operation(const Expr& e) {
+    const auto* binary = as<ir::Binary>(e);
+    const bool has_name = binary != nullptr || as<ir::Fma>(e) != nullptr ||
+                          as<ir::Call>(e) != nullptr || as<ir::Select>(e) != nullptr;
+    return has_name && e->type.is_float();
+  }
+
+  // Counts an access; `value` is what is read, null for a write.
+  void move(const ir::BufferAccess& access, const Change& change, const Expr* value) {
+    if (access.foreign) is_known_ = false;
+    if (is_private(access.buffer->memory)) return;
+    Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
+    if (change.is_fixed && value != nullptr && is_known(loop, *value)) return;
+    const double bytes =
+        loop.runs * static_cast<double>(access.type.lanes * access.buffer->type.bytes());
+    if (access.buffer->memory == ir::MemoryScope::Shared) {
+      work_.shared_bytes += bytes;
+      return;
+    }
+    loop.waits |= value != nullptr;
+    (access.buffer->is_texture() ? work_.texture_bytes : work_.buffer_bytes) += bytes;
+    touched_[access.buffer.get()] += bytes;
+  }
+
+  KernelWork work_;
+  bool is_known_ = true;
+  std::vector<Loop> loops_;                          // the outermost is the whole kernel
+  std::unordered_map<const void*, Change> changes_;  // of variables
+  std::unordered_set<const ir::BufferNode*> only_read_;
+  std::unordered_map<const ir::BufferNode*, double> touched_;  // bytes of a thread
+};
+
+}  // namespace
+
+std::optional<KernelWork> work_of(const ir::Kernel& kernel) { return Worker(kernel).work(); }
+
+}  // namespace texloom::lower
