@@ -16,8 +16,8 @@ namespace texloom::validation {
 // that they give P(|x|) instead of P(x) (N. J. Higham, Accuracy and Stability of Numerical
 // Algorithms, 2nd ed., 3.1 and 4.2). If all inputs and constants are integers and no magnitude
 // reaches 2^p for p bits of mantissa, no operation rounds, whatever the order and contraction: the
-// bounds are 0. Otherwise two results differ by at most 2 * g * P(|x|), where g = s / (1 - s), and s
-// is the sum of the unit roundoffs of all operations on the way to the element, each in its own
+// bounds are 0. Otherwise two results differ by at most 2 * g * P(|x|), where g = s / (1 - s), and
+// s is the sum of the unit roundoffs of all operations on the way to the element, each in its own
 // type: sums in float32 of products of float16 have those of float32. A step of a product of
 // fragments has an operation for each product that it adds.
 std::optional<std::vector<std::vector<double>>> rounding_bound(const lower::Lowering& lowering,

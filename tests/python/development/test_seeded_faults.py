@@ -5,7 +5,8 @@ import sys
 import pytest
 from tree_copy import ROOT
 
-sys.path.insert(0, str(ROOT / "tests/softmetal"))
+# Not before tests/fuzz, which has a module seeded_faults, too.
+sys.path.append(str(ROOT / "tests/softmetal"))
 from fault_list import DRIVER, FAULTS
 
 
