@@ -1,4 +1,4 @@
-"""How element types are spelled."""
+"""How element types are spelled, and their sizes."""
 
 from __future__ import annotations
 
@@ -9,4 +9,11 @@ import numpy as np
 # "float32", np.float32 or np.dtype("float32"); _core.dtype_name gives the name.
 DType: TypeAlias = str | np.dtype | type
 
-__all__ = ["DType"]
+
+def bytes_of(dtype: str) -> int:
+    """Return the bytes of an element."""
+    bits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
+    return max(1, int(bits or 8) // 8)
+
+
+__all__ = ["DType", "bytes_of"]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .. import te
 from .._core import Tensor
+from ..extents import number_of
 
 
 def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
@@ -30,6 +31,16 @@ def stages_of(outputs: Sequence[Tensor]) -> list[Tensor]:
     return list(found.values())
 
 
+def stored_source(tensor: Tensor) -> Tensor:
+    """Return the source in memory of a tensor that only converts its input; else the tensor."""
+    while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
+        (source,) = tensor.op.input_tensors
+        if list(map(number_of, source.shape)) != list(map(number_of, tensor.shape)):
+            break
+        tensor = source
+    return tensor
+
+
 def rank_of_inputs(tensor: Tensor) -> int:
     """Return the most axes of the inputs from which a tensor is computed."""
     inputs = [each for stage in stages_of([tensor]) for each in stage.op.input_tensors]
@@ -46,4 +57,4 @@ def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
     return readers
 
 
-__all__ = ["rank_of_inputs", "readers_of", "stages_of"]
+__all__ = ["rank_of_inputs", "readers_of", "stages_of", "stored_source"]

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from math import prod
 from types import ModuleType
 
-from ... import te
 from ..._core import TargetValue, Tensor
 from ...extents import are_known
 from ..contraction import Contraction
+from ..stages import stored_source
 from . import gpu, processor
 from .channels_last.layouts import activation_layout, is_channels_last
 from .contraction_kernels import contraction_kernels
@@ -91,7 +91,9 @@ def channels_last_storages(
     if not all(are_known(each.shape) for each in (*inputs, *outputs)):
         return None  # without known extents, rows have no fixed length
     layouts = {
-        _stored(each.op.input_tensors[-1]): _convolution_layout(each, outputs[0], target, choose)
+        stored_source(each.op.input_tensors[-1]): _convolution_layout(
+            each, outputs[0], target, choose
+        )
         for each in sums
     }
     if None in layouts.values():
@@ -143,22 +145,12 @@ def row_major_storages(
     """
     layouts = {}
     for sums, root in contraction_kernels(stages, outputs).items():
-        right = _stored(sums.op.input_tensors[-1])
+        right = stored_source(sums.op.input_tensors[-1])
         if right in constants:
             task = KernelTask.of_sums(sums, root, target)
             layout = _weight_layout(KernelKind.CONTRACTION, task, choose)
             layouts[right] = layout or "global"
     for weight, layout in recurrence_layouts(stages, target).items():
-        if _stored(weight) in constants:
-            layouts[_stored(weight)] = layout
+        if stored_source(weight) in constants:
+            layouts[stored_source(weight)] = layout
     return tuple(layouts.get(each, "global") for each in (*inputs, *outputs))
-
-
-def _stored(tensor: Tensor) -> Tensor:
-    """Return the source in memory of a tensor that only converts its input; else the tensor."""
-    while isinstance(tensor.op, te.ComputeOp) and len(tensor.op.input_tensors) == 1:
-        (source,) = tensor.op.input_tensors
-        if list(map(int, source.shape)) != list(map(int, tensor.shape)):
-            break
-        tensor = source
-    return tensor

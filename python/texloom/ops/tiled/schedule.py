@@ -8,11 +8,12 @@ from math import prod
 
 from ... import _core, te
 from ..._core import Schedule, TargetValue, Tensor
+from ...dtypes import bytes_of
 from ...extents import Extent, plain
 from ...target import Mmt4dTile, Target, mmt4d_tiles, resolve
 from ..divisors import largest_divisor
 from ..schedules import schedule_default
-from ..schedules.processor.panels import LEFT_BYTES, bytes_of, feeds_products
+from ..schedules.processor.panels import LEFT_BYTES, feeds_products
 from ..schedules.processor.registers import Registers
 from ..stages import stages_of
 from .computations import PACKED, PRODUCT

@@ -13,11 +13,12 @@ from math import prod
 
 from .... import _core, te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
+from ....dtypes import bytes_of
 from ....extents import likely, number_of
-from ....profiles import profile_of
+from ....profiles import DeviceProfile, profile_of
 from ...contraction import Contraction
 from ...divisors import largest_divisor
-from ...stages import rank_of_inputs
+from ...stages import rank_of_inputs, stored_source
 from ..channels_last.axes import in_registers, vectorize
 from ..family import Family, KernelTask, Scheduled
 from .tiles import lanes_of
@@ -34,6 +35,17 @@ _COUNTS = tuple(1 << n for n in range(9))
 """Vectors of a block, and threads that share a vector: powers of two up to 256."""
 _BYTES = {"float32": 4, "int32": 4, "float64": 8}
 """The bytes of the types that are added up."""
+
+# How products of few rows use a device, next to its profile: fitted to 640 times of 20 products of
+# 1, 4 and 8 rows by matrices of float32 and float16 that are in no cache, on an NVIDIA H200. The
+# knobs that are estimated to be the fastest take 1.08 times the time of the best in the median,
+# 1.35 times at worst.
+_LOADS = 1.74  # latencies of memory in which a thread loads UNROLLED terms
+_READ = 1.47  # of the memory's rate, with which all processors read
+_PRODUCT = (
+    20  # fused products in whose time a thread multiplies an element, which it first converts
+)
+_SLICE = 0.39  # barriers in whose time a block adds up a slice
 
 
 @dataclass(frozen=True)
@@ -85,6 +97,24 @@ class Terms:
     read_bytes: int
 
 
+@dataclass(frozen=True)
+class ProductTerms(Terms):
+    """The facts of a product of few rows.
+
+    Attributes
+    ----------
+    rows : int
+    batch : int
+        Products that are alike.
+    element_bytes : int
+        Bytes of an element of the matrix.
+    """
+
+    rows: int
+    batch: int
+    element_bytes: int
+
+
 class _InSlices(Family[Terms, Slices]):
     """Sums whose terms the threads of a block share."""
 
@@ -103,8 +133,9 @@ class SlicedProducts(_InSlices):
     """Products of few rows by a matrix."""
 
     name = "products of few rows"
+    is_estimated = True
 
-    def facts_of(self, task: KernelTask) -> Terms | None:
+    def facts_of(self, task: KernelTask) -> ProductTerms | None:
         """Return the facts of a product of few rows; else None."""
         sums, root = task.sums, task.root
         assert sums is not None
@@ -113,8 +144,39 @@ class SlicedProducts(_InSlices):
         terms, columns = map(number_of, (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
         if terms is None or columns is None or columns != number_of(sums.shape[-1]):
             return None
-        threads = threads_for(rows_of(sums) or 0, sums.dtype, task.target)
-        return None if threads is None else Terms(columns, terms, threads, task.profile.line_bytes)
+        rows = rows_of(sums) or 0
+        threads = threads_for(rows, sums.dtype, task.target)
+        if threads is None:
+            return None
+        # Open extents before the rows count once.
+        batch = prod(number_of(extent) or 1 for extent in sums.shape) // max(columns * rows, 1)
+        size = bytes_of(stored_source(sums.op.input_tensors[-1]).dtype)
+        return ProductTerms(
+            columns, terms, threads, task.profile.line_bytes, rows, max(batch, 1), size
+        )
+
+    def seconds(self, facts: Terms, knobs: Slices, profile: DeviceProfile) -> float:
+        """Return the time of all blocks, as many at a time as the processors hold."""
+        assert isinstance(facts, ProductTerms)
+        # Smaller blocks than of two SIMD-groups were not measured: they count as two.
+        threads = max(knobs.columns * knobs.slices, 2 * profile.warp_threads)
+        steps = -(-facts.terms // knobs.slices)
+        sums = threads * knobs.lanes * facts.rows
+        width = knobs.columns * knobs.lanes
+        own = -(-facts.batch * -(-facts.columns // width) // profile.processors)
+        held = int(profile.held_blocks(threads, _BYTES["float32"] * sums))
+        # The columns of a block are whole sectors of a row of the matrix.
+        row = width * facts.element_bytes
+        read = steps * knobs.slices * -(-row // profile.sector_bytes) * profile.sector_bytes
+        loaded = read / (_READ * profile.memory_rate / profile.processors)
+        multiplied = _PRODUCT * steps * sums / (profile.fma_rate / profile.processors)
+        alone = -(-steps // UNROLLED) * _LOADS * profile.latency_seconds
+        added = knobs.slices * facts.rows**0.5 * _SLICE * profile.barrier_seconds
+        full, rest = divmod(own, held)
+        rounds = [held] * full + [rest] * (rest > 0)
+        return profile.launch_seconds + sum(
+            max(alone, blocks * loaded) + blocks * multiplied + added for blocks in rounds
+        )
 
     def apply(self, s: Schedule, task: KernelTask, knobs: Slices) -> Scheduled:
         """Schedule a product of few rows, and later stages of the same kernel."""
@@ -310,6 +372,7 @@ __all__ = [
     "PIXELS",
     "PRODUCTS_OF_FEW_ROWS",
     "UNROLLED",
+    "ProductTerms",
     "SlicedPixels",
     "SlicedProducts",
     "Slices",

@@ -107,19 +107,12 @@ def block_of(tiles: int, most: int) -> int:
     return largest_divisor(tiles, most, most // 4) or tiles
 
 
-def bytes_of(dtype: str) -> int:
-    """Return the bytes of an element."""
-    bits = dtype.lstrip("abcdefghijklmnopqrstuvwxyz")
-    return max(1, int(bits or 8) // 8)
-
-
 __all__ = [
     "COPY_BYTES",
     "LEFT_BYTES",
     "PANEL_BYTES",
     "SUMS_BYTES",
     "block_of",
-    "bytes_of",
     "feeds_products",
     "panel_bytes",
     "part_of",

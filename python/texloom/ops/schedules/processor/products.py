@@ -14,13 +14,14 @@ from math import prod
 
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
+from ....dtypes import bytes_of
 from ....extents import are_known, likely, number_of, plain
 from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ...divisors import largest_divisor
 from ..channels_last.axes import in_registers
 from ..family import Family, KernelTask, Scheduled
-from .panels import block_of, bytes_of, panel_bytes, part_of, rows_of, stall_cycles
+from .panels import block_of, panel_bytes, part_of, rows_of, stall_cycles
 from .registers import Registers, cycle_seconds
 
 # The fewest vectors of columns that are worth a tail of single elements.

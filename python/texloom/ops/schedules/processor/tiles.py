@@ -8,6 +8,7 @@ from functools import lru_cache
 from math import prod
 
 from ...._core import Tensor
+from ....dtypes import bytes_of
 from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ...divisors import divisors_of
@@ -18,7 +19,6 @@ from .panels import (
     PANEL_BYTES,
     SUMS_BYTES,
     block_of,
-    bytes_of,
     part_of,
     stall_cycles,
 )
