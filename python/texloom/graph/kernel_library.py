@@ -12,7 +12,7 @@ from .._core import TargetValue, Tensor
 from ..errors import TVMError
 from ..extents import are_known, collected, shape_of
 from ..ops import products
-from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_values
+from ..ops.attention import BlockTile, FragmentBlock, Heads, Sizes, Tile, attention, weighted_values
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
 from ..ops.normalization import (
@@ -212,15 +212,13 @@ class KernelLibrary:
 
     def _attention_tile(
         self, operands: Sequence[Tensor], heads: Heads | None
-    ) -> Tile | BlockTile | None:
+    ) -> Tile | BlockTile | FragmentBlock | None:
         """Return the tile; None if separate kernels are faster."""
         query, key, value = operands[:3]
         sizes = Sizes.of(query, key, value, heads)
-        wide = sum_dtype(query.dtype)
-        profile = profile_of(self.target)
         if not self.target.is_cpu:
-            blocks = gpu_attention.Attention.of(sizes, wide, self.target)
-            return None if blocks is None else gpu_attention.ATTENTION.best(blocks, profile)
+            dtypes = [each.dtype for each in operands[:3]]
+            return gpu_attention.tile_for(sizes, dtypes, self.target)
         if sizes.width > _MOST_WIDTH:
             return None
         facts = processor_attention.Attention(
@@ -228,10 +226,10 @@ class KernelLibrary:
             sizes.rows,
             sizes.keys,
             sizes.width,
-            8 if wide == "float64" else 4,
+            8 if sum_dtype(query.dtype) == "float64" else 4,
             Registers.of(self.target),
         )
-        return processor_attention.ATTENTION.best(facts, profile)
+        return processor_attention.ATTENTION.best(facts, profile_of(self.target))
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:

@@ -93,8 +93,8 @@ class Bandwidth:
 class DeviceProfile:
     """What a device can do, by which schedules estimate times.
 
-    No schedule reads `texture_rate`, `shared_rate`, `barrier_seconds` and `bandwidths`: they are
-    printed, for whoever writes schedules.
+    No schedule reads `texture_rate` and `bandwidths`: they are printed, for whoever writes
+    schedules.
 
     Attributes
     ----------
