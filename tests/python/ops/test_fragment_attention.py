@@ -3,6 +3,7 @@
 from functools import partial
 
 import numpy as np
+import onnx
 import pytest
 from attention_peer import exact
 from attention_peer import run as run_graph
@@ -11,6 +12,7 @@ from single_node import floats
 import texloom
 from texloom import te
 from texloom.graph import Graph
+from texloom.onnx.model import Model
 from texloom.ops.attention import BlockTile, FragmentBlock, Heads, Sizes, attention
 from texloom.ops.schedules.default import schedule_default
 from texloom.ops.schedules.family import Space
@@ -197,3 +199,31 @@ def test_all_tiles_fit_the_device(depth, keys):
         assert tile.shared_bytes(facts.sizes) < target.local_memory_bytes
         assert 0 < FRAGMENTS.seconds(facts, tile, profile) < 1
     assert len(space) > 0
+
+
+def test_networks_of_halves_use_fragments():
+    """Attention between products, whose tensors are stored as float16, multiplies float16."""
+    proto = onnx.parser.parse_model(
+        """<ir_version: 9, opset_import: ["" : 18]>
+        one (float[4, 100, 64] x, float[64, 64] w) => (float[4, 100, 64] y) {
+            q = MatMul(x, w) k = Transpose<perm = [0, 2, 1]>(q)
+            s = MatMul(q, k) t = Softmax<axis = -1>(s) a = MatMul(t, q) y = Add(a, x) }"""
+    )
+    x, w = 0.3 * floats(4, 100, 64), 0.1 * floats(64, 64, seed=1)
+    target = "opencl -device=nvidia -conditional_barriers=0"
+    models = {
+        name: Model(proto, target=f"{target} -matrix_unit={unit}", precision=precision)
+        for name, unit, precision in (
+            ("fragments", "loops", "fp16"),
+            ("halves", "none", "fp16"),
+            ("floats", "loops", "fp32"),
+        )
+    }
+    sums = x @ w
+    assert len({model.summary["launches"] for model in models.values()}) == 1
+    got = {name: model.run({"x": x, "w": w})["y"] for name, model in models.items()}
+    # Queries, keys, values and weights are rounded to halves; scores have 64 terms.
+    score = 64 * np.abs(sums).max() ** 2
+    bound = 2.0**-11 * (4 + 4 * score) * np.abs(sums).max()
+    assert 0 < np.abs(got["fragments"] - got["floats"]).max() <= bound
+    assert (got["fragments"] != got["halves"]).any()
