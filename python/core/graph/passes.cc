@@ -48,6 +48,13 @@ graph::KernelLibrary library_of(const py::object& kernels) {
         wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.factor, parts.order,
         parts.hides_nan));
   };
+  library.product_of_halves =
+      [kernels](const graph::SharedComputation& computation,
+                const std::vector<ir::Type>& stored) -> std::optional<graph::SharedComputation> {
+    std::vector<std::string> types;
+    for (const ir::Type type : stored) types.push_back(ir::to_string(type));
+    return computation_in(kernels.attr("product_of_halves")(PyComputation{computation}, types));
+  };
   return library;
 }
 

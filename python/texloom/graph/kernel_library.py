@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import prod
+from typing import Any
 
 from .. import _core, te
 from .._core import TargetValue, Tensor
 from ..errors import TVMError
 from ..extents import are_known, collected, shape_of
 from ..ops import products
-from ..ops.attention import BlockTile, Heads, Sizes, Tile, attention, weighted_values
+from ..ops.attention import BlockTile, FragmentBlock, Heads, Sizes, Tile, attention, weighted_values
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
+from ..ops.moves import Moved
 from ..ops.normalization import (
     epsilon_of,
     group_normalization,
@@ -37,6 +39,16 @@ _MOST_WIDTH = 256
 
 
 @dataclass(frozen=True)
+class _Attention:
+    """Attention that is one kernel: its inputs, what it multiplies, and what makes the kernel."""
+
+    inputs: list[Tensor]
+    operands: Sequence[Tensor]
+    heads: Heads | None
+    make: Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
 class KernelLibrary:
     """The schedules of :mod:`texloom.ops.schedules` for a target.
 
@@ -46,6 +58,7 @@ class KernelLibrary:
     """
 
     target: TargetValue
+    _attention: dict[Any, _Attention] = field(default_factory=dict, compare=False, repr=False)
 
     def is_faster_joined(
         self, first: _core._Computation, second: _core._Computation, number: int
@@ -197,7 +210,8 @@ class KernelLibrary:
         tile = self._attention_tile(operands, heads)
         if tile is None:
             return None
-        made = attention(
+        make = partial(
+            attention,
             *operands,
             scale=scale,
             factor=factor,
@@ -206,21 +220,43 @@ class KernelLibrary:
             is_masked=is_masked,
             hides_nan=hides_nan,
             axes=list(axes) or None,
-            tile=tile,
         )
+        made = make(tile=tile)
+        self._attention[made.op] = _Attention(list(inputs), operands[:3], heads, make)
         return _core._Computation(list(inputs), [made])
+
+    def product_of_halves(
+        self, computation: _core._Computation, stored: Sequence[str]
+    ) -> _core._Computation | None:
+        """Return attention as a kernel that multiplies float16; None if it would be no faster.
+
+        Parameters
+        ----------
+        computation : _Computation
+            For other computations than those of :meth:`attention`, the result is None.
+        stored : sequence of str
+            The types in which its inputs are stored.
+        """
+        known = self._attention.get(computation.outputs[0].op)
+        if known is None or self.target.is_cpu:
+            return None
+        of = {each.op: dtype for each, dtype in zip(known.inputs, stored, strict=True)}
+        dtypes = [of[Moved.of(each).source.op] for each in known.operands]
+        sizes = Sizes.of(*known.operands, known.heads)
+        tile = gpu_attention.tile_for(sizes, dtypes, self.target)
+        if not isinstance(tile, FragmentBlock):
+            return None
+        return _core._Computation(known.inputs, [known.make(tile=tile)])
 
     def _attention_tile(
         self, operands: Sequence[Tensor], heads: Heads | None
-    ) -> Tile | BlockTile | None:
+    ) -> Tile | BlockTile | FragmentBlock | None:
         """Return the tile; None if separate kernels are faster."""
         query, key, value = operands[:3]
         sizes = Sizes.of(query, key, value, heads)
-        wide = sum_dtype(query.dtype)
-        profile = profile_of(self.target)
         if not self.target.is_cpu:
-            blocks = gpu_attention.Attention.of(sizes, wide, self.target)
-            return None if blocks is None else gpu_attention.ATTENTION.best(blocks, profile)
+            dtypes = [each.dtype for each in operands[:3]]
+            return gpu_attention.tile_for(sizes, dtypes, self.target)
         if sizes.width > _MOST_WIDTH:
             return None
         facts = processor_attention.Attention(
@@ -228,10 +264,10 @@ class KernelLibrary:
             sizes.rows,
             sizes.keys,
             sizes.width,
-            8 if wide == "float64" else 4,
+            8 if sum_dtype(query.dtype) == "float64" else 4,
             Registers.of(self.target),
         )
-        return processor_attention.ATTENTION.best(facts, profile)
+        return processor_attention.ATTENTION.best(facts, profile_of(self.target))
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:

@@ -93,8 +93,7 @@ class Bandwidth:
 class DeviceProfile:
     """What a device can do, by which schedules estimate times.
 
-    No schedule reads `barrier_seconds` and `bandwidths`: they are printed, for whoever writes
-    schedules.
+    No schedule reads `bandwidths`: they are printed, for whoever writes schedules.
 
     Attributes
     ----------

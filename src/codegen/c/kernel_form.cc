@@ -87,22 +87,31 @@ class FormFinder {
   }
 
  private:
-  static constexpr int64_t kLoadedTogether = 8, kStoredTogether = 2;  // elements
+  static constexpr int kLoadedTogether = 8, kStoredTogether = 2;  // elements
+
+  // The memory of a step that loads or stores a fragment, and how many elements it moves together.
+  struct Moved {
+    const ir::Pointer* pointer = nullptr;  // null for other steps
+    int together = 0;
+  };
+  static Moved moved_by(const ir::FragmentStep& n) {
+    if (n.op == ir::FragmentOp::Load) return {&n.pointer(1), kLoadedTogether};
+    if (n.op == ir::FragmentOp::Store) return {&n.pointer(0), kStoredTogether};
+    return {};
+  }
 
   void find_aligned_steps(const ir::Kernel& kernel) {
     if (!ir::has_fragment_steps(kernel.body)) return;
     const ir::arith::Ranges ranges = ranges_of(kernel);
     walk_statements(kernel.body, [&](const ir::FragmentStep& n) {
-      if (n.op != ir::FragmentOp::Load && n.op != ir::FragmentOp::Store) return;
-      const bool loads = n.op == ir::FragmentOp::Load;
-      const ir::Pointer& pointer = n.pointer(loads ? 1 : 0);
-      const int64_t together = loads ? kLoadedTogether : kStoredTogether;
-      const bool is_aligned_array = pointer.buffer->memory == ir::MemoryScope::Global ||
-                                    form_.array(pointer.buffer).aligned >= together;
-      const auto divides = [&](const Expr& e) {
-        return ir::arith::modular(e, ranges).is_multiple_of(together);
+      const auto [pointer, together] = moved_by(n);
+      if (pointer == nullptr) return;
+      const bool is_aligned_array = pointer->buffer->memory == ir::MemoryScope::Global ||
+                                    form_.array(pointer->buffer).aligned >= together;
+      const auto divides = [&, count = together](const Expr& e) {
+        return ir::arith::modular(e, ranges).is_multiple_of(count);
       };
-      if (is_aligned_array && divides(pointer.indices.front()) && divides(pointer.offset) &&
+      if (is_aligned_array && divides(pointer->indices.front()) && divides(pointer->offset) &&
           divides(n.operands[2])) {
         form_.aligned_steps.insert(&n);
       }
@@ -128,6 +137,7 @@ class FormFinder {
 
   void stmt(const Stmt& s) {
     if (const auto* n = as<ir::Store>(s)) see(n->buffer, n->indices.front());
+    if (const auto* n = as<ir::FragmentStep>(s)) see_step(*n);
     if (const auto* n = as<ir::For>(s)) form_.loops.emplace(n, unroll_hint(*n));
     if (const auto* n = as<ir::LastBlock>(s)) {
       widths_[n->flag.get()].insert(1);
@@ -147,6 +157,13 @@ class FormFinder {
   void see(const ir::Buffer& buffer, const Expr& index) {
     if (buffer->memory == ir::MemoryScope::Global) return;
     widths_[buffer.get()].insert(vector_number(*buffer, index, dialect_) ? index->type.lanes : 1);
+  }
+
+  // Shared arrays begin where steps move elements together, whatever other statements access.
+  void see_step(const ir::FragmentStep& n) {
+    const auto [pointer, together] = moved_by(n);
+    if (pointer == nullptr || pointer->buffer->memory != ir::MemoryScope::Shared) return;
+    widths_[pointer->buffer.get()].insert(together);
   }
 
   const Dialect& dialect_;

@@ -17,6 +17,7 @@
 #include "graph/passes/merge_equal_nodes.h"
 #include "graph/passes/moves/compose_moves.h"
 #include "graph/passes/moves/sink_moves.h"
+#include "graph/passes/multiply_halves.h"
 #include "graph/passes/store_halves.h"
 #include "graph/verify/verify.h"
 #include "support/diagnostic.h"
@@ -48,6 +49,8 @@ constexpr std::array kPasses = {
               /*is_default=*/true, /*suits_textures=*/false},
     GraphPass{"store_halves", store_halves,
               "store float32 tensors as float16, with precision=\"fp16\"", false},
+    GraphPass{"multiply_halves", multiply_halves,
+              "multiply float16 in attention whose operands are stored as such", false},
     GraphPass{"join_in_place", join_in_place,
               "write the parts of concatenations in the memory of the whole"},
     GraphPass{"fuse", fuse, "put operators into the kernels of the operators that read them"},

@@ -5,8 +5,9 @@
 namespace texloom::graph {
 
 // Purpose: stores float32 tensors as float16, so that they take half the memory and half the time
-//   to move. Operators compute in float32 as before: their kernels widen elements that they read,
-//   and round elements that they write; values between members of a fused operator are not rounded.
+//   to move. Operators compute in float32 as before (multiply_halves.h has the exception): their
+//   kernels widen elements that they read, and round elements that they write; values between
+//   members of a fused operator are not rounded.
 //   This is the one place that decides which tensors stay float32:
 //   * inputs and outputs of the graph, whose types callers know;
 //   * tensors of nodes that are neither operators nor concatenations, because their kernels exist;

@@ -123,6 +123,15 @@ def test_nvidia_copies_asynchronously():
     assert "cp.async" not in product_of((40, 256), (256, 64), tile, TARGET).get_source()
 
 
+def test_shared_memory_is_aligned_for_steps():
+    """Rows of 45 elements are copied one by one, and yet loaded into fragments by matrices."""
+    source = product_of((45, 45), (45, 45), FEW, "opencl -device=nvidia").get_source()
+    body = source.partition("__kernel")[2]
+    assert "ushort4*" not in body and "ushort8*" not in body
+    assert "_left_local_aligned(" in body and "_right_local_aligned(" in body
+    assert "tl_fragment_store_local_aligned(" in body
+
+
 def test_metal_has_matrices_for_steps():
     f = product_of((64, 64), (64, 64), FEW, "metal -device=m1 -matrix_unit=simdgroup")
     source = f.get_source()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .block_kernel import BlockTile
 from .caches import inserted, positions, sequence_starts
+from .fragment_kernel import FragmentBlock
 from .heads import (
     Heads,
     appended,
@@ -22,6 +23,7 @@ from .thread_kernel import Tile
 
 __all__ = [
     "BlockTile",
+    "FragmentBlock",
     "Heads",
     "Sizes",
     "Tile",

@@ -18,10 +18,10 @@ from ..raveling import unraveled
 from .operands import Operands, Sizes, Task, power, store
 
 _LANES = 4
-DOWN, _ACROSS = 8, 16  # threads of a block along rows, and along keys or elements of values
+DOWN, ACROSS = 8, 16  # threads of a block along rows, and along keys or elements of values
 # Neighboring threads along both, so that 32 threads that run together read few different rows.
 _WARP = (4, 8)
-THREADS = DOWN * _ACROSS
+THREADS = DOWN * ACROSS
 _PAD = 4  # elements after a row in shared memory, so that rows are in different banks
 
 
@@ -42,16 +42,16 @@ class BlockTile:
 
     def shared(self, sizes: Sizes) -> dict[str, tuple[int, int]]:
         """Return the shapes of the arrays in shared memory, by name."""
-        rows, keys = self.rows * DOWN, self.keys * _ACROSS
+        rows, keys = self.rows * DOWN, self.keys * ACROSS
         pitch = _padded(sizes.depth) + _PAD
         return {
             "queries": (rows, pitch),
             "keys": (keys, pitch),
-            "values": (keys, _vectors(sizes.width) * _ACROSS * _LANES),
+            "values": (keys, _vectors(sizes.width) * ACROSS * _LANES),
             "weights": (rows, keys + _PAD),
             # An array each: they would need barriers between writes of one array.
-            "tops": (rows, _ACROSS),
-            "totals": (rows, _ACROSS),
+            "tops": (rows, ACROSS),
+            "totals": (rows, ACROSS),
         }
 
     def shared_bytes(self, sizes: Sizes) -> int:
@@ -73,7 +73,7 @@ def _padded(elements: int) -> int:
 
 def _vectors(width: int) -> int:
     """Return the vectors of a row of values that a thread adds up."""
-    return -(-width // (_LANES * _ACROSS))
+    return -(-width // (_LANES * ACROSS))
 
 
 class _Kernel:
@@ -83,7 +83,7 @@ class _Kernel:
         self._ib, self._operands, self._task, self._tile = ib, operands, task, tile
         self._sizes, self._wide = task.sizes, operands.wide
         self._rows, self._keys = tile.rows, tile.keys
-        self._block_rows, self._block_keys = tile.rows * DOWN, tile.keys * _ACROSS
+        self._block_rows, self._block_keys = tile.rows * DOWN, tile.keys * ACROSS
         self._depth = _padded(self._sizes.depth)
         self._vectors = _vectors(self._sizes.width)
 
@@ -96,7 +96,7 @@ class _Kernel:
         *self._batch, number = unraveled(block, (*sizes.batch, tiles))
         self._first = ib.let("first", number * self._block_rows)
         warp, lane = self._thread // prod(_WARP), self._thread % prod(_WARP)
-        warps = _ACROSS // _WARP[1]
+        warps = ACROSS // _WARP[1]
         self._down = warp // warps * _WARP[0] + lane // _WARP[1]
         self._across = warp % warps * _WARP[1] + lane % _WARP[1]
         self._allocate()
@@ -217,7 +217,7 @@ class _Kernel:
                 return element
             return tir.Select(place < self._sizes.keys, element, self._const(0))
 
-        width = self._vectors * _ACROSS * _LANES
+        width = self._vectors * ACROSS * _LANES
         self._copy(self._value, self._block_keys, width, self._sizes.width, value)
 
     def _score(self, scores: Any) -> None:
@@ -234,7 +234,7 @@ class _Kernel:
             keys = self._local("k", self._keys, _LANES)
             for to, source, count, apart, own in (
                 (queries, self._query, self._rows, DOWN, self._down),
-                (keys, self._key, self._keys, _ACROSS, self._across),
+                (keys, self._key, self._keys, ACROSS, self._across),
             ):
                 with self._unrolled(count, "n") as n:
                     row, at = n * apart + own, group * _LANES
@@ -258,7 +258,7 @@ class _Kernel:
             return
         with self._unrolled(self._rows, "r") as r, self._unrolled(self._keys, "c") as c:
             score = scores[r, c]
-            key = self._base + c * _ACROSS + self._across
+            key = self._base + c * ACROSS + self._across
             if task.scale != 1:
                 score = score * self._const(task.scale)
             row = tir.min(self._first + self._row(r), sizes.rows - 1)
@@ -288,7 +288,7 @@ class _Kernel:
             total = self._total[r] * factor
             for c in range(self._keys):
                 value = ib.let("value", power(scores[r, c] - best, self._wide))
-                self._weights[self._row(r), c * _ACROSS + self._across] = value
+                self._weights[self._row(r), c * ACROSS + self._across] = value
                 total = total + value
             self._total[r] = total
             with self._unrolled(self._vectors, "v") as v:
@@ -300,7 +300,7 @@ class _Kernel:
         """Combine a value with those that the threads of a row share."""
         ib = self._ib
         value = self._local("of_row", _LANES)
-        for i in range(_ACROSS // _LANES):
+        for i in range(ACROSS // _LANES):
 
             def join(lane: Any, i: int = i) -> None:
                 other = shared[self._row(r), i * _LANES + lane]
@@ -326,7 +326,7 @@ class _Kernel:
         """Add the terms of a key to a vector of each row."""
         with self._ib.new_scope():
             value = self._local("x", _LANES)
-            column = (v * _ACROSS + self._across) * _LANES
+            column = (v * ACROSS + self._across) * _LANES
             self._lanes(lambda lane: store(value, lane, self._value[key, column + lane]))
             with self._unrolled(self._rows, "r") as r:
                 self._lanes(
@@ -346,7 +346,7 @@ class _Kernel:
             total = self._of_row(self._totals, self._const(0), r, lambda a, b: a + b)
             row = self._first + self._row(r)
             with self._unrolled(self._vectors, "v") as v:
-                column = (v * _ACROSS + self._across) * _LANES
+                column = (v * ACROSS + self._across) * _LANES
 
                 def write(lane: Any) -> None:
                     value = self._task.share(self._sums[r, v, lane], total)
@@ -361,4 +361,4 @@ class _Kernel:
                             write(e)
 
 
-__all__ = ["DOWN", "THREADS", "BlockTile"]
+__all__ = ["ACROSS", "DOWN", "THREADS", "BlockTile"]

@@ -15,6 +15,7 @@ from ... import te, tir
 from ..._core import Tensor
 from ..moves import Moved
 from .block_kernel import BlockTile
+from .fragment_kernel import FragmentBlock
 from .heads import Heads
 from .operands import Operands, Sizes, Task
 from .thread_kernel import Tile
@@ -32,7 +33,7 @@ def attention(
     is_masked: bool = False,
     hides_nan: bool = False,
     axes: Sequence[int] | None = None,
-    tile: Tile | BlockTile | None = None,
+    tile: Tile | BlockTile | FragmentBlock | None = None,
 ) -> Tensor:
     """Return ``softmax(scale * (factor * query) @ key + masks) @ value``.
 
@@ -65,8 +66,9 @@ def attention(
         Whether a row whose softmax is NaN is 0, as one without keys.
     axes : sequence of int, optional
         The axes of ``[..., M, E]`` that the axes of the result are; by default the same.
-    tile : Tile or BlockTile
-        By default, the kernel suits processors.
+    tile : Tile, BlockTile or FragmentBlock
+        By default, the kernel suits processors. A FragmentBlock multiplies queries,
+        keys and values as float16, to which it rounds other types.
 
     Returns
     -------
@@ -97,4 +99,4 @@ def attention(
     return te.extern(written, list(sources.values()), body, name="attention", dtype=query.dtype)
 
 
-__all__ = ["BlockTile", "Tile", "attention"]
+__all__ = ["BlockTile", "FragmentBlock", "Tile", "attention"]

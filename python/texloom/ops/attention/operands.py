@@ -112,7 +112,7 @@ class Operands:
         heads: Heads | None,
         factor: float,
     ) -> None:
-        self._factor = factor
+        self.factor = factor
         self._inputs, self._output, self._moved = inputs, output, moved
         self._shape, self._order, self._heads = shape, order, heads
         self.wide = sum_dtype(inputs[0].dtype)
@@ -127,10 +127,14 @@ class Operands:
 
     def read(self, number: int, batch: Sequence[Any], row: Any, column: Any) -> Any:
         """Return an element of an input, whose axes may be broadcast, in the type of sums."""
-        value = self._inputs[number][self._index(number, batch, row, column)].astype(self.wide)
-        if number > 0 or self._factor == 1:
+        value = self.element(number, batch, row, column).astype(self.wide)
+        if number > 0 or self.factor == 1:
             return value
-        return value * te.const(self._factor, self.wide)
+        return value * te.const(self.factor, self.wide)
+
+    def element(self, number: int, batch: Sequence[Any], row: Any, column: Any) -> Any:
+        """Return an element of an input in its own type, without the factor of the queries."""
+        return self._inputs[number][self._index(number, batch, row, column)]
 
     def _index(self, number: int, batch: Sequence[Any], row: Any, column: Any) -> tuple[Any, ...]:
         """Return the indices, in the tensor in memory, of an element of an input."""

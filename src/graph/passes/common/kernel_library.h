@@ -58,6 +58,12 @@ struct KernelLibrary {
   // The computation of one kernel for attention; nullopt if these operators are not attention, or
   // if the target has no such kernel.
   std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};
+  // A computation that `attention` returned, as one whose kernel multiplies float16, given the
+  // types in which its inputs are stored; nullopt if they do not suit it, for another computation,
+  // or if its kernel would be no faster.
+  std::function<std::optional<SharedComputation>(const SharedComputation& computation,
+                                                 const std::vector<ir::Type>& stored)>
+      product_of_halves = {};
 };
 
 }  // namespace texloom::graph
