@@ -38,6 +38,14 @@ ir::Target preset_of(const hal::DeviceInfo& info, ir::DeviceClass device_class) 
   return ir::recognized_target(kind, device_class, names);
 }
 
+// Registers of other kinds are as good as unknown ones.
+ir::VectorRegisters vectors_of(const hal::DeviceInfo& info, ir::TargetKind kind) {
+  const ir::VectorRegisters stated{info.limits.vector_registers, info.limits.vector_register_bytes};
+  const bool is_known =
+      std::ranges::find(ir::kVectorRegisters, stated) != ir::kVectorRegisters.end();
+  return kind == ir::TargetKind::OpenCL && is_known ? stated : ir::VectorRegisters{};
+}
+
 ir::MatrixUnit matrix_unit_of(const hal::DeviceInfo& info, ir::TargetKind kind) {
   if (!info.features.matrix_fragments) return ir::MatrixUnit::None;
   return kind == ir::TargetKind::Metal ? ir::MatrixUnit::Simdgroup : ir::MatrixUnit::MmaSync;
@@ -58,6 +66,7 @@ ir::Target target_of(const hal::DeviceInfo& info) {
                      .device_fence = target.features.device_fence};
   target.device_class = device_class;
   target.quirks = ir::quirks_of(device_class);
+  target.vectors = vectors_of(info, target.kind);
   return target;
 }
 

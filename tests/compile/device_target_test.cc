@@ -65,6 +65,18 @@ TEST(DeviceTarget, IsOfTheClassOfTheDevice) {
   }
 }
 
+// Registers of a number or size for which there are no schedules stay unknown.
+TEST(DeviceTarget, HasTheVectorRegistersOfAProcessor) {
+  hal::DeviceInfo info;
+  info.type = hal::DeviceType::Cpu;
+  info.limits.vector_registers = 16;
+  info.limits.vector_register_bytes = 32;
+  EXPECT_EQ(target_of(info).vectors, (ir::VectorRegisters{.count = 16, .bytes = 32}));
+  EXPECT_EQ(ir::parse_target(to_string(target_of(info)), {}), target_of(info));
+  info.limits.vector_register_bytes = 128;
+  EXPECT_EQ(target_of(info).vectors, ir::VectorRegisters());
+}
+
 // Limits that a device does not state come from the preset; without images, image sizes are
 // ignored.
 TEST(DeviceTarget, UnstatedLimits) {

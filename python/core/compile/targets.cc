@@ -2,6 +2,9 @@
 
 #include <pybind11/stl.h>
 
+#include <optional>
+#include <utility>
+
 #include "codegen/backend.h"
 #include "codegen/llvm/emit.h"
 #include "codegen/llvm/mmt4d.h"
@@ -120,6 +123,17 @@ void bind_targets(py::module_& m) {
       .def_property_readonly(
           "max_threads", [](const Target& t) { return t.limits.max_threads; },
           "The threads that a block may have.")
+      .def_property_readonly(
+          "vectors",
+          [](const Target& t) -> std::optional<std::pair<int64_t, int64_t>> {
+            if (t.kind == TargetKind::Llvm) {
+              const auto unit = codegen::native::vector_unit(t);
+              return std::pair<int64_t, int64_t>(unit.registers, unit.bytes);
+            }
+            if (!t.has_known_vectors()) return {};
+            return std::pair{t.vectors.count, t.vectors.bytes};
+          },
+          "The number of a processor's vector registers, and the bytes of one; None if unknown.")
       .def_property_readonly(
           "matrix_unit",
           [](const Target& t) { return std::string(to_string(t.features.matrix_unit)); },

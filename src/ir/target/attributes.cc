@@ -107,6 +107,19 @@ constexpr Choice kMatrixUnit{
     },
     "no kernels are made for the matrix unit '{}'"};
 
+constexpr Choice kVectors{
+    [] {
+      std::vector<std::string> words;
+      for (const VectorRegisters& each : kVectorRegisters) words.push_back(to_string(each));
+      return words;
+    },
+    [](const Target& t) { return to_string(t.vectors); },
+    [](Target& t, std::string_view word) {
+      t.vectors = *std::ranges::find(kVectorRegisters, word,
+                                     [](const VectorRegisters& each) { return to_string(each); });
+    },
+    "no schedules are made for the vector registers '{}', a number of them by their bytes"};
+
 // The attributes, in the order in which the text of a target has them.
 constexpr std::array kAttributes = {
     Attribute{"mtriple", Word{[](Target& t) -> std::string& { return t.machine.triple; }}, kLlvm},
@@ -134,6 +147,7 @@ constexpr std::array kAttributes = {
     Attribute{"device_fence", Flag{[](Target& t) -> bool& { return t.features.device_fence; }},
               kOpenCl},
     Attribute{"device_class", kDeviceClass, kOpenCl},
+    Attribute{"vector_registers", kVectors, kOpenCl},
     Attribute{"conditional_barriers",
               Flag{[](Target& t) -> bool& { return t.quirks.conditional_barriers; }}},
     Attribute{"vector_trigonometry",

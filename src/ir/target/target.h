@@ -3,6 +3,7 @@
 // Presets of kinds and families of devices are in presets.h, the text form is in attributes.cc.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -117,6 +118,24 @@ struct Quirks {
 // The quirks that are assumed of a device of the class.
 Quirks quirks_of(DeviceClass device_class);
 
+// The vector registers of a processor; those of native code are what its Machine has. Both are 0 if
+// they are not known.
+struct VectorRegisters {
+  int64_t count = 0, bytes = 0;  // bytes of a register
+
+  bool operator==(const VectorRegisters&) const = default;
+};
+// "32x64": 32 registers of 64 bytes; "unknown".
+std::string to_string(const VectorRegisters& registers);
+// The kinds of registers that schedules are made for.
+inline constexpr std::array kVectorRegisters = {
+    VectorRegisters{},       VectorRegisters{16, 16},  // SSE
+    VectorRegisters{16, 32},                           // AVX
+    VectorRegisters{32, 16},                           // Arm's NEON
+    VectorRegisters{32, 32},                           // AVX-512 for vectors of 256 bits
+    VectorRegisters{32, 64},                           // AVX-512
+};
+
 // A processor, in LLVM's words. Each may be empty.
 struct Machine {
   std::string triple;    // "aarch64-linux-gnu"; "" for this machine's
@@ -141,6 +160,7 @@ struct Target {
   DeviceClass device_class = DeviceClass::Cpu;
   LanguageVersion language;  // {} for OpenCL, whose kernels are in OpenCL C 1.2
   Machine machine;           // of kind Llvm
+  VectorRegisters vectors;   // of kind OpenCL
   KernelLimits limits;
   Features features;
   Quirks quirks;
@@ -157,6 +177,10 @@ struct Target {
   // Whether legalized kernels run all threads of a block in one thread, as native code does: the
   // arrays of a block are those of a function then, and have no limits.
   bool runs_blocks_in_one_thread() const { return kind == TargetKind::Llvm; }
+  // Whether schedules know the vector registers, and fit loops over vectors to them.
+  bool has_known_vectors() const {
+    return kind == TargetKind::Llvm || (device_class == DeviceClass::Cpu && vectors.count > 0);
+  }
 };
 
 // Parses "opencl -device=adreno -texture_spatial_limit=16384 -max_num_threads=512 -contract=0".

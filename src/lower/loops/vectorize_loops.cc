@@ -352,7 +352,7 @@ Stmt vectorized(const For& loop, bool tails, Problem& problem) {
 }  // namespace
 
 void vectorize_loops(Lowering& lowering) {
-  const bool tails = lowering.target.kind == TargetKind::Llvm;
+  const bool tails = lowering.target.has_known_vectors();
   lowering.program.body = rewrite(lowering.program.body, [&](const For& loop, const Stmt& self) {
     if (loop.loop != LoopKind::Vectorized) return self;
     Problem problem;

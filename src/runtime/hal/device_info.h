@@ -42,6 +42,9 @@ struct DeviceLimits {
   std::uint64_t transfer_alignment = 1;
   std::uint64_t global_memory_bytes = 0;
   std::uint32_t compute_units = 0;
+  // The vector registers of a processor, for which schedules choose tiles; 0 if they are not known.
+  std::uint32_t vector_registers = 0;
+  std::uint32_t vector_register_bytes = 0;
   // For textures that are views over a buffer, in texels of the view's format.
   std::uint32_t view_pitch_alignment = 1;  // of the row pitch
   std::uint32_t view_base_alignment = 1;   // of the first texel's position in the buffer

@@ -241,6 +241,16 @@ TEST(Target, DeviceClasses) {
   EXPECT_EQ(to_string(parse("opencl -device=pocl -device_class=cpu")), "opencl -device=pocl");
 }
 
+TEST(Target, VectorRegistersAreThoseOfProcessors) {
+  const Target target = parse("opencl -device=pocl -vector_registers=32x64");
+  EXPECT_EQ(target.vectors, (VectorRegisters{.count = 32, .bytes = 64}));
+  EXPECT_TRUE(target.has_known_vectors());
+  EXPECT_EQ(parse("opencl -device=pocl -vector_registers=unknown"), parse("opencl -device=pocl"));
+  EXPECT_FALSE(parse("opencl -device=pocl").has_known_vectors());
+  EXPECT_FALSE(parse("opencl -device=adreno -vector_registers=32x64").has_known_vectors());
+  EXPECT_TRUE(parse("llvm").has_known_vectors());
+}
+
 // A device's name selects the preset of its family; "" stands for a target without a preset.
 TEST(Target, RecognizedByTheNamesOfADevice) {
   const auto device_of = [](TargetKind kind, DeviceClass device_class, std::string_view name) {
@@ -282,6 +292,7 @@ TEST(Target, EveryTargetComesBackFromItsText) {
       for (bool* flag : {&t.features.float64, &t.quirks.vector_trigonometry})
         *flag = from(0, 1) == 0;
       t.device_class = from(0, 1) == 0 ? DeviceClass::Cpu : DeviceClass::Gpu;
+      t.vectors = kVectorRegisters[static_cast<size_t>(from(0, std::ssize(kVectorRegisters) - 1))];
     } else if (t.kind == TargetKind::Llvm) {
       t.machine = {.triple = "aarch64-linux-gnu",
                    .cpu = from(0, 1) == 0 ? "native" : "",
@@ -323,6 +334,9 @@ TEST(Target, UnknownOnesAreRefusedWithHelp) {
        "compute in float32: x.astype('float32'), or build for \"opencl\""},
       {"opencl -device_class=npu", "the target attribute 'device_class' is cpu or gpu, not 'npu'",
        "use one of cpu, gpu"},
+      {"opencl -vector_registers=12x24",
+       "no schedules are made for the vector registers '12x24', a number of them by their bytes",
+       "use one of unknown, 16x16, 16x32, 32x16, 32x32, 32x64"},
       {"metal -device_class=cpu", "unknown target attribute '-device_class=cpu'",
        "write one as -max_num_threads=256; Target(\"metal\").attrs has them all with their values"},
       {"metal -max_buffers=32",

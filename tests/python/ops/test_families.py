@@ -22,7 +22,9 @@ from texloom.ops.schedules.family import MOST_POINTS, Spaces
 from texloom.profiles import stated
 from texloom.target import resolve
 
-TARGETS = ["opencl", "opencl -device=nvidia", "opencl -device=adreno", "opencl -device=mali"]
+WITH_REGISTERS = "opencl -vector_registers=32x64"
+TARGETS = ["opencl", WITH_REGISTERS]
+TARGETS += ["opencl -device=nvidia", "opencl -device=adreno", "opencl -device=mali"]
 TARGETS += ["llvm -mcpu=haswell"] if has_llvm() else []
 ON_POCL = "opencl -device=nvidia -conditional_barriers=0"  # PoCL has no such barriers
 
@@ -136,12 +138,10 @@ def test_the_network_has_every_family():
     names = {family.name for task in tasks for family, _ in kernels_of(task)}
     every = {family.name for families in FAMILIES.values() for family in families}
     missing = {"transforms of tiles", "reductions of channels"}  # of Winograd, and of groups
-    if not has_llvm():
-        missing |= {"products in panels"}
     assert names == every - missing
 
 
-@pytest.mark.parametrize("target", ["opencl", ON_POCL])
+@pytest.mark.parametrize("target", ["opencl", WITH_REGISTERS, ON_POCL])
 @pytest.mark.parametrize("share", [0.0, 0.35, 0.65, 1.0])
 def test_any_point_gives_the_result_of_the_default(target, share):
     """A point is chosen by its place in the space.
@@ -176,11 +176,9 @@ def run(program, inputs, task, device):
 
 def test_weights_have_the_layout_of_the_chosen_knobs():
     """Panels of a product are as wide as its tiles."""
-    if not has_llvm():
-        pytest.skip("the LLVM plug-in is not built")
     task = next(
         each
-        for each in tasks_for("llvm -mcpu=haswell")
+        for each in tasks_for(WITH_REGISTERS)
         if len(each.computation.inputs) == 2
         and tuple(map(int, each.computation.inputs[1].shape)) == (64, 48)
     )

@@ -1,4 +1,7 @@
-"""Networks with channels last in native code, whose elements and weights are small integers.
+"""Networks with channels last where vector registers are known.
+
+They are known in native code, and on OpenCL if the target names them. Elements and weights are
+small integers.
 
 All sums are then exact in any order, and results must be equal.
 """
@@ -16,9 +19,12 @@ from texloom.ops.schedules.processor.registers import Registers
 from texloom.ops.schedules.processor.tiles import Pixels, PixelTile, depthwise_block_for
 from texloom.profiles import stated
 
-pytestmark = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
-
-TARGETS = ("llvm -mcpu=native", "llvm")
+IS_NATIVE = pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+TARGETS = (
+    pytest.param("llvm -mcpu=native", marks=IS_NATIVE),
+    pytest.param("llvm", marks=IS_NATIVE),
+    "opencl -vector_registers=32x64",
+)
 NETWORKS = {
     # Parts of 10 and 7 channels end within a vector; the result has channels first again.
     "joined": """(float[1, 3, 9, 7] x) => (float[?] y) {
@@ -115,6 +121,7 @@ def test_networks_of_integers(name, target):
     np.testing.assert_array_equal(Model(model, target).run({"x": x})["y"], expected)
 
 
+@IS_NATIVE
 def test_outputs_are_row_major():
     """No run converts an output, even if it has another name than its tensor."""
     model = network("""(float[1, 3, 8, 8] x) => (float[?] y) { a = Conv(x, w0_16x3x1x1)
@@ -125,6 +132,7 @@ def test_outputs_are_row_major():
     assert layouts.pop("constant") != "" and {*layouts.values()} == {""}, layouts
 
 
+@IS_NATIVE
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_padding_of_joined_tensors(mode, axis):

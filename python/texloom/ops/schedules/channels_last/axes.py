@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from ...._core import IterVar, Schedule, Stage, Tensor
-from .layouts import channels_last
+from .layouts import aligned_channels_last, channels_last
 
 _T = TypeVar("_T")
 
 
-def kept_sums(s: Schedule, sums: Tensor, root: Tensor) -> Tensor:
-    """Return the stage of sums in the registers of a thread, channels last."""
-    return in_registers(s, sums, root, layout=channels_last("n", len(sums.shape)))
+def kept_sums(s: Schedule, sums: Tensor, root: Tensor, lanes: int = 1) -> Tensor:
+    """Return the stage of sums in the registers of a thread, channels last.
+
+    With `lanes`, the channels of a pixel are vectors of so many, the last of which may have fewer:
+    each pixel begins a vector, because OpenCL accesses others by their elements.
+    """
+    rank = len(sums.shape)
+    layout = channels_last("n", rank) if lanes == 1 else aligned_channels_last("n", rank, lanes)
+    return in_registers(s, sums, root, layout=layout)
 
 
 def in_registers(s: Schedule, sums: Tensor, root: Tensor, **options: str) -> Tensor:

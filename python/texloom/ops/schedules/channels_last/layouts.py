@@ -29,6 +29,17 @@ def channels_last(before: Sequence[str], rank: int) -> str:
     return f"buffer[({', '.join(given)}) -> cols=({', '.join(stored)})]"
 
 
+def aligned_channels_last(before: Sequence[str], rank: int, lanes: int) -> str:
+    """Return the layout of :func:`channels_last` in which each pixel begins a vector of `lanes`.
+
+    Elements beyond the channels are not used.
+    """
+    spatial = _spatial(rank)
+    given = ", ".join([*before, "c", *spatial])
+    stored = ", ".join([*before, *spatial, f"c/{lanes}", f"c%{lanes}"])
+    return f"buffer[({given}) -> cols=({stored})]"
+
+
 def weight_layout(rank: int) -> str | None:
     """Return the layout of weights ``[O, I, *kernel]`` with outputs last; None for another rank."""
     if not 3 <= rank <= _MOST:
@@ -54,6 +65,7 @@ def is_channels_last(storage: str) -> bool:
 
 
 __all__ = [
+    "aligned_channels_last",
     "activation_layout",
     "blocked_weight_layout",
     "channels_last",

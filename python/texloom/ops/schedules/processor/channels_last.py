@@ -43,7 +43,7 @@ class PixelTiles(Family[Pixels, PixelTile]):
         """Schedule a convolution; see :func:`.convolution.schedule_convolution`."""
         sums, root = task.sums, task.root
         assert sums is not None
-        block = PixelBlock.of(sums, root, knobs) if task.target.kind == "llvm" else None
+        block = PixelBlock.of(sums, root, knobs) if task.target.vectors else None
         is_row_major = task.scopes.get(source_of(sums).op, "global") == "global"
         thread, made = schedule_convolution(s, sums, root, knobs, block, is_row_major)
         return Scheduled(root, thread, {each.op for each in made})
@@ -61,7 +61,7 @@ def suits_row_major(sums: Tensor, root: Tensor, target: TargetValue) -> bool:
     do not divide them, tiles of vectors of channels are faster, and pay for the copy.
     """
     roles = Contraction.of(sums)
-    if target.kind != "llvm" or roles is None or roles.rows_per_group == 1:
+    if target.vectors is None or roles is None or roles.rows_per_group == 1:
         return False
     lanes = Registers.of(target, sums.dtype).bytes // 4
     return has_vectors_of_channels(sums.op.input_tensors[0]) and columns_of(sums, root) % lanes != 0

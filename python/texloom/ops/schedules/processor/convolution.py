@@ -57,7 +57,7 @@ def schedule_convolution(
     roles = Contraction.of(sums)
     assert roles is not None
     copied, inlined = _pixels_of(sums, root, is_row_major)
-    local = kept_sums(s, sums, root)
+    local = kept_sums(s, sums, root, tile.lanes if tile.rest else 1)
     is_depthwise = roles.rows_per_group == 1
     is_flat = len(sums.shape) < len(root.shape)
     thread, tiles = _bind(s[root], tile, block, _spatial(s[root], is_flat, is_depthwise))

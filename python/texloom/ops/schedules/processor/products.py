@@ -1,4 +1,4 @@
-"""Schedules of products of matrices for processors whose vector registers are known.
+"""Schedules of products of matrices for processors.
 
 A thread computes a panel of consecutive columns for a block of rows, in tiles whose sums are in
 registers. A constant right side is stored panel by panel, so that it is read consecutively; it is
@@ -111,11 +111,11 @@ class Product:
     @property
     def lanes(self) -> int | None:
         """The lanes of vectors of columns; None if there are too few columns."""
-        return _lanes(self.columns, self.registers.bytes // self.item)
+        return _lanes(self.columns, self.registers.bytes // self.item, self.registers.has_tails)
 
 
 class Products(Family[Product, Tile]):
-    """Products of matrices on processors whose vector registers are known."""
+    """Products of matrices on processors."""
 
     name = "products in panels"
     is_estimated = True
@@ -125,7 +125,7 @@ class Products(Family[Product, Tile]):
         sums, root, target = task.sums, task.root, task.target
         assert sums is not None
         roles = Contraction.of(sums)
-        if target.kind != "llvm" or roles is None or roles.is_convolution:
+        if not target.is_cpu or roles is None or roles.is_convolution:
             return None
         row = _row_axis(sums, roles)
         columns, written = (number_of(each.shape[-1]) for each in (sums, root))
@@ -230,12 +230,12 @@ def _for_matrices(tile: ProductTile, facts: Product) -> ProductTile:
     return replace(tile, matrices=matrices, steps=part)
 
 
-def _lanes(columns: int, most: int) -> int | None:
-    """Return the lanes of vectors of columns."""
+def _lanes(columns: int, most: int, has_tails: bool) -> int | None:
+    """Return the lanes of vectors of columns, the last of which may be shorter with tails."""
     for lanes in (most, most // 2):
         if columns % lanes == 0 and lanes >= 4:
             return lanes
-    return most if columns >= _VECTORS_BEFORE_TAIL * most else None
+    return most if has_tails and columns >= _VECTORS_BEFORE_TAIL * most else None
 
 
 def _candidates(

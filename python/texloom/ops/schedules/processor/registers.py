@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
-from .... import _core
 from ...._core import TargetValue
 from ....profiles import DeviceProfile
 
@@ -40,7 +38,7 @@ class Registers:
         A product of integers is in a register before it is added. Where registers are few, the sums
         leave one for it.
         """
-        made = _of_machine(target) if target.kind == "llvm" else ANY
+        made = ANY if target.vectors is None else _of_vectors(*target.vectors)
         is_full = made.has_tails and made.count < MANY and dtype.startswith("int")
         return replace(made, count=made.count - 1) if is_full else made
 
@@ -58,9 +56,7 @@ class Registers:
         return max(n for n in range(1, self.count) if n == 1 or self.hold(n, vectors))
 
 
-@lru_cache(maxsize=64)
-def _of_machine(target: TargetValue) -> Registers:
-    size, count, *_ = _core.vector_unit(target)
+def _of_vectors(count: int, size: int) -> Registers:
     return Registers(size, count, count, has_tails=True)
 
 
@@ -73,6 +69,6 @@ def cycle_seconds(profile: DeviceProfile) -> float:
 
 
 ANY = Registers(32, 32, 16)
-"""For OpenCL's kernels: wider registers do not make them faster, nor do more sums."""
+"""For OpenCL's targets that do not name the registers: these suit most processors."""
 
 __all__ = ["ANY", "MANY", "Registers", "cycle_seconds"]

@@ -109,6 +109,20 @@ DeviceLimits read_limits(DeviceReader& reader, bool images) {
   return limits;
 }
 
+// OpenCL tells the lanes of a processor's vectors, but not the number of its registers, which
+// follows from the architecture: such a device is the processor that this code runs on.
+void read_vector_registers(DeviceReader& reader, DeviceLimits& limits) {
+  const auto bytes = 4 * reader.scalar<cl_uint>(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
+  if (bytes != 16 && bytes != 32 && bytes != 64) return;
+#ifdef __aarch64__
+  constexpr bool kIsArm = true;
+#else
+  constexpr bool kIsArm = false;
+#endif
+  limits.vector_register_bytes = bytes;
+  limits.vector_registers = kIsArm || bytes == 64 ? 32 : 16;
+}
+
 // A processor may report memory that a container or a limit of the process withholds.
 void hold_to_machine_memory(DeviceLimits& limits) {
   const std::uint64_t bytes = machine_memory_bytes();
@@ -168,7 +182,10 @@ Result<DeviceInfo> read_device(const Api& api, cl_device_id device, std::string 
   info.features.matrix_fragments = has_matrix_fragments(reader, extensions);
   info.features.host_import = true;
   info.limits = read_limits(reader, info.features.images);
-  if (info.type == DeviceType::Cpu) hold_to_machine_memory(info.limits);
+  if (info.type == DeviceType::Cpu) {
+    hold_to_machine_memory(info.limits);
+    read_vector_registers(reader, info.limits);
+  }
   read_view_alignments(reader, extensions, info);
   // Shared memory is not persistent: an implementation may move mapped memory, and requires it to
   // be unmapped before kernels use it.
