@@ -53,7 +53,7 @@ struct Steps {
       "legalize.copy_at_once", lower::in_each_kernel<[](Kernel& k, const Target& t) {
         if (!dialect_of(t).async_copies) k.body = lower::copy_at_once(k.body);
       }>,
-      Stage::Kernels, Stage::Kernels, "make copies at once that a thread need not wait for"};
+      Stage::Kernels, Stage::Kernels, "make asynchronous copies where they begin"};
   static constexpr Pass bind_texels{
       "legalize.bind_texels",
       lower::in_each_kernel<[](Kernel& k, const Target&) { k.body = lower::bind_texels(k.body); }>,

@@ -35,12 +35,14 @@ std::optional<AsyncCopy> async_copy_of(const ir::Store& n) {
   }
   copy.source = as<ir::Load>(value);
   if (copy.source == nullptr || copy.source->buffer->memory != ir::MemoryScope::Global) return {};
+  if (n.buffer->memory != ir::MemoryScope::Shared) return {};
   if (!holds(n.buffer, value->type) || !holds(copy.source->buffer, value->type)) return {};
   if (copy.bytes != 4 && copy.bytes != 8 && copy.bytes != 16) return {};
   return copy;
 }
 
-// Copies of 16 bytes pass by the near cache, which the block does not read them from again.
+// Copies of 16 bytes leave out the L1 cache (.cg), since no thread reads them there again. Smaller
+// ones exist with it alone (.ca).
 const std::string& copy_async(Prelude& prelude, int64_t bytes) {
   const std::string name = fmt::format("tl_copy_async{}", bytes);
   return prelude.use(

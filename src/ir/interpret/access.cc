@@ -190,6 +190,14 @@ void Accesses::store(const Store& n, const std::vector<Value>& indices, const Va
   }
 }
 
+void Accesses::begin_store(const Store& n, const std::vector<Value>& indices, Type type) {
+  const Site site{&n, n.location, *n.buffer, view_.of(*n.buffer), true, type.element()};
+  const auto origin = [&] { return "a copy to " + n.buffer->name + " is not awaited"; };
+  Scalar unknown;
+  unknown.undefined = runner_.note_undefined(&n, 0, n.location, origin);
+  for (int lane = 0; lane < type.lanes; ++lane) store_lane(site, indices, lane, unknown);
+}
+
 void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, int lane,
                           Scalar value) {
   const BufferNode& buffer = site.buffer;

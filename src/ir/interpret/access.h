@@ -69,6 +69,8 @@ class Accesses {
   Value load(const Load& n, const std::vector<Value>& indices, Mask mask);
   Value load(const TextureLoad& n, const Value& x, const Value& y, Mask mask);
   void store(const Store& n, const std::vector<Value>& indices, const Value& value);
+  // Makes the elements undefined that a store of this type, which is finished later, will write.
+  void begin_store(const Store& n, const std::vector<Value>& indices, Type type);
   void store(const TextureStore& n, const Value& x, const Value& y, const Value& value);
 
  private:

@@ -219,7 +219,13 @@ Value Evaluator::pack(const Pack& n, Mask mask) {
 
 Evaluator::Copy Evaluator::begin_copy(const Store& n) {
   std::vector<Value> indices = evaluate(n.indices);
-  return {&n, std::move(indices), evaluate(n.value)};
+  Value value = evaluate(n.value);
+  accesses_.begin_store(n, indices, value.type);
+  return {&n, std::move(indices), std::move(value)};
+}
+void Evaluator::store(const Store& n) {
+  const std::vector<Value> indices = evaluate(n.indices);
+  accesses_.store(n, indices, evaluate(n.value));
 }
 void Evaluator::store(const TextureStore& n) {
   const Value x = evaluate(n.x), y = evaluate(n.y);

@@ -35,9 +35,10 @@ class Evaluator {
     std::vector<Value> indices;
     Value value;
   };
+  // What the store writes is undefined until it is finished.
   Copy begin_copy(const Store& n);
   void finish(const Copy& copy) { accesses_.store(*copy.store, copy.indices, copy.value); }
-  void store(const Store& n) { finish(begin_copy(n)); }
+  void store(const Store& n);
   void store(const TextureStore& n);
 
  private:

@@ -10,7 +10,9 @@ namespace texloom::lower {
 //   that writes a shared buffer read since the last barrier. The end of one iteration of a loop is
 //   compared with the start of the next; a conflict with an access before the loop gets a barrier
 //   in front of the loop. Copies of a buffer that take turns (lower/loops/pipeline_loops.h) are
-//   distinguished, so that one barrier per iteration is enough. A statement that reads an element
+//   distinguished, so that one barrier per iteration is enough. Asynchronous copies count as stores
+//   where they begin: the barrier after their AwaitCopies is that of pipeline_loops, and
+//   drop_barriers keeps it. A statement that reads an element
 //   and writes it back, as a reduction does, involves only one thread.
 // Requires: stage kernels. Scans and externs may have barriers already (insert_nest_barriers).
 // Ensures: stage kernels; all threads of a block reach every barrier. Fails with BarrierInCondition

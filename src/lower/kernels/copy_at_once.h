@@ -9,7 +9,7 @@ namespace texloom::lower {
 // Requires: stage kernels.
 // Ensures: stage kernels; no AsyncCopies and no AwaitCopies is left. Barriers stay: other threads
 //   see the copies after them as before.
-// Order: first, so that other rewrites see plain stores.
+// Order: before split_lanes, which splits plain stores.
 // Example:
 //   async_copies { S[t] = A[t] }            S[t] = A[t]
 //   await_copies pending=0            ->    barrier

@@ -140,8 +140,8 @@ struct AsyncFills {
     for (int64_t i = 0; !fills.empty() && i < ahead(); ++i) result.push_back(group(first + i));
     return result;
   }
-  // Waits for the group of this iteration, then begins another one. There is one in each iteration,
-  // so that as many are pending in the last ones, which copy nothing.
+  // Waits for the group of this iteration, then begins another one. Each iteration begins one
+  // group, an empty one in the last iterations, so that `pending` is the same number in all.
   Stmts at_start(const Expr& iteration, int64_t extent) const {
     if (fills.empty()) return {};
     Stmts result{make_await_copies(static_cast<int>(ahead() - 1)), make_barrier()};
@@ -225,6 +225,13 @@ class Pipeliner {
 
   // A fill that runs an iteration earlier must read the same values.
   static void check(const LoopBody& body) {
+    for (const Pipelined* fill : body.fills) {
+      if (fill->is_async && fill->buffer->memory != MemoryScope::Shared) {
+        refuse(*fill, "give the stage the scope \"shared\", or leave out asynchronous=True",
+               "'{}' is filled by asynchronous copies, which are to shared memory alone",
+               fill->buffer->name);
+      }
+    }
     const Buffers written_by_rest = written_in(body.rest);
     Buffers written = written_by_rest;
     for (const Pipelined* fill : body.fills) written.push_back(fill->buffer.get());

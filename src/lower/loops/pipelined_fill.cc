@@ -57,9 +57,9 @@ class FillSplitter {
     if (loop == nullptr || int_value(loop->extent) == nullptr) {
       fail(fill_.location, Code::CannotPipeline,
            "pipeline a stage that only copies, and attach no stage to its loops",
-           "the fill of '{}' is not a single store in loops of constant extent, so it cannot be "
-           "fetched into registers first",
-           fill_.buffer->name);
+           "the fill of '{}' is not a single store in loops of constant extent, so it cannot {}",
+           fill_.buffer->name,
+           fill_.is_async ? "be copied asynchronously" : "be fetched into registers first");
     }
     if (loop->loop != LoopKind::Thread) loops_.push_back(loop);
     note_loops(loop->body);
@@ -99,8 +99,9 @@ PipelinedFill::PipelinedFill(const Pipelined& fill, const For& loop, int64_t ext
   ahead_ = std::min<int64_t>(fill.stages, extent) - 1;
   copies_ = is_shared() && !is_async_ ? kSharedCopies : ahead_ + 1;
   to_ = with_copies(from_, copies_);
-  if (!is_shared() || is_async_) return;
+  if (!is_shared()) return;
   const FillSplitter splitter(fill);
+  if (is_async_) return;  // the copies need no registers
   registers_ = splitter.registers();
   fetch_ = splitter.fetch();
   store_ = splitter.store();

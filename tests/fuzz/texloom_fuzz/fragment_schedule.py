@@ -261,7 +261,15 @@ class FragmentSchedule:
             own, (row, column) = self.parts_of(each, row, column)
             add(f"s[{each}].reorder({', '.join([*own, row, column])})")
             add(f's[{each}].tensorize({row}, "fragment.load")')
-        how = rng.choice(["", "", "double_buffer()", "pipeline(2)"])
+        how = rng.choice(
+            [
+                "",
+                "",
+                "double_buffer()",
+                "pipeline(2)",
+                *(f"pipeline({n}, asynchronous=True)" for n in (3, 4)),
+            ]
+        )
         for each, is_direct in zip(factors, p.loads, strict=True):
             if is_direct:
                 self.feature("loaded from a factor")

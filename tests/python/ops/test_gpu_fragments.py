@@ -119,8 +119,16 @@ def test_nvidia_copies_asynchronously():
     source = product_of((40, 256), (256, 64), tile, "opencl -device=nvidia").get_source()
     assert "cp.async.cg.shared.global" in source and " ? 16 : 0);" in source
     assert source.count("cp.async.commit_group") >= 4 and "cp.async.wait_group 2;" in source
-    tile = FragmentTile((1, 1), (1, 2), 32)
     assert "cp.async" not in product_of((40, 256), (256, 64), tile, TARGET).get_source()
+    tile = FragmentTile((1, 1), (1, 2), 32)
+    source = product_of((40, 256), (256, 64), tile, "opencl -device=nvidia").get_source()
+    assert "cp.async" not in source
+
+
+def test_single_elements_are_not_copied_asynchronously():
+    """Rows of an odd number of elements of float16 begin at odd multiples of two bytes."""
+    source = product_of((64, 333), (333, 51), None, "opencl -device=nvidia").get_source()
+    assert "mma.sync" in source and "cp.async" not in source
 
 
 def test_shared_memory_is_aligned_for_steps():

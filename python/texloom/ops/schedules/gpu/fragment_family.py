@@ -68,7 +68,7 @@ class FragmentProduct:
     factor_bytes : int
         Bytes of an element of a factor in shared memory.
     has_async_copies : bool
-        Whether threads copy to shared memory without waiting.
+        Whether threads copy to shared memory without waiting, or run kernels that do by loops.
     has_fence : bool
         Whether the last block of a tile can read what other blocks wrote.
     """
@@ -134,8 +134,9 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
             target.max_threads,
             target.local_memory_bytes,
             4 if is_wide else 2,
-            # Threads that hold fragments in loops copy at once; their kernels are like the others.
-            target.matrix_unit in ("mma_sync", "loops"),
+            # Single elements of float16 are not copied asynchronously. Loops of threads copy at
+            # once, in kernels that are like the others.
+            target.matrix_unit in ("mma_sync", "loops") and min(axes.loaded) > 1,
             target.device_fence,
         )
 

@@ -42,9 +42,8 @@ _BYTES = {"float32": 4, "int32": 4, "float64": 8}
 # 1.35 times at worst.
 _LOADS = 1.74  # latencies of memory in which a thread loads UNROLLED terms
 _READ = 1.47  # of the memory's rate, with which all processors read
-_PRODUCT = (
-    20  # fused products in whose time a thread multiplies an element, which it first converts
-)
+# Fused products in whose time a thread multiplies an element, which it first converts.
+_PRODUCT = 20
 _SLICE = 0.39  # barriers in whose time a block adds up a slice
 
 
@@ -172,11 +171,12 @@ class SlicedProducts(_InSlices):
         multiplied = _PRODUCT * steps * sums / (profile.fma_rate / profile.processors)
         alone = -(-steps // UNROLLED) * _LOADS * profile.latency_seconds
         added = knobs.slices * facts.rows**0.5 * _SLICE * profile.barrier_seconds
+
+        def spent(blocks: int) -> float:
+            return max(alone, blocks * loaded) + blocks * multiplied + added if blocks else 0.0
+
         full, rest = divmod(own, held)
-        rounds = [held] * full + [rest] * (rest > 0)
-        return profile.launch_seconds + sum(
-            max(alone, blocks * loaded) + blocks * multiplied + added for blocks in rounds
-        )
+        return profile.launch_seconds + full * spent(held) + spent(rest)
 
     def apply(self, s: Schedule, task: KernelTask, knobs: Slices) -> Scheduled:
         """Schedule a product of few rows, and later stages of the same kernel."""
