@@ -349,7 +349,9 @@ class OpenCLKernelPrinter : private KernelParts, public KernelPrinter {
         "{}(&{}, &{}, {});", copy_async(exprs.prelude, copy->bytes),
         exprs.element(n.buffer, n.indices.front()),
         exprs.element(source.buffer, source.indices.front()),
-        copy->condition ? fmt::format("{} ? {} : 0", exprs.text(copy->condition), bytes) : bytes));
+        copy->condition
+            ? fmt::format("{} ? {} : 0", exprs.text(copy->condition, Precedence::Or), bytes)
+            : bytes));
     return true;
   }
 

@@ -1,5 +1,7 @@
 """Products and convolutions by matrix fragments. On PoCL, threads make the steps in loops."""
 
+import re
+
 import numpy as np
 import pytest
 from fragment_kernels import (
@@ -12,7 +14,7 @@ from fragment_kernels import (
 )
 
 import texloom
-from texloom import te
+from texloom import te, tir
 from texloom.ops.convolution import convolution
 from texloom.ops.schedules import schedule_default
 from texloom.ops.schedules.gpu.fragment_family import PRODUCTS, FragmentProduct
@@ -129,6 +131,29 @@ def test_single_elements_are_not_copied_asynchronously():
     """Rows of an odd number of elements of float16 begin at odd multiples of two bytes."""
     source = product_of((64, 333), (333, 51), None, "opencl -device=nvidia").get_source()
     assert "mma.sync" in source and "cp.async" not in source
+
+
+def test_conditions_of_copies_may_be_choices():
+    """A condition that is itself a choice decides on all bytes of a copy, not on a part of them."""
+    a = te.placeholder((24, 32), name="A")
+    kept = te.compute(
+        a.shape,
+        lambda k, i: tir.Select(
+            tir.Select(k % 3 == 1, i > 3, k % 5 == 2), a[k, i], te.const(0, "float32")
+        ),
+        name="kept",
+    )
+    k = te.reduce_axis((0, 24), name="k")
+    y = te.compute((32,), lambda i: te.sum(kept[k, i], axis=k), name="Y")
+    s = te.create_schedule(y.op)
+    s[y].bind(s[y].op.axis[0], te.thread_axis("threadIdx.x"))
+    tile, _ = s[y].split(s[y].op.reduce_axis[0], 4)
+    s[kept].set_scope("shared")
+    s[kept].compute_at(s[y], tile)
+    s[kept].bind(s[kept].op.axis[1], te.thread_axis("threadIdx.x"))
+    s[kept].pipeline(3, asynchronous=True)
+    source = texloom.build(s, [a, y], "opencl -device=nvidia").get_source()
+    assert re.search(r"\(.* \? threadIdx_x > 3 : .*\) \? 4 : 0\);", source)
 
 
 def test_shared_memory_is_aligned_for_steps():
