@@ -6,8 +6,8 @@
 namespace texloom::lower {
 
 // Purpose: makes copies where they begin, in languages whose threads wait for each load.
-// Requires: stage kernels.
-// Ensures: stage kernels; no AsyncCopies and no AwaitCopies is left. Barriers stay: other threads
+// Requires: stage loops, flattened or kernels.
+// Ensures: the same stage; no AsyncCopies and no AwaitCopies is left. Barriers stay: other threads
 //   see the copies after them as before.
 // Order: before split_lanes, which splits plain stores.
 // Example:

@@ -8,6 +8,7 @@
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
+#include "lower/kernels/copy_at_once.h"
 #include "lower/loops/lanes.h"
 
 namespace texloom::lower {
@@ -283,6 +284,8 @@ void check_accesses(Lowering& lowering) {
   AccessChecker checker(sites, report);
   program.body = checker.stmt(program.body, {});
   if (!checker.has_tested()) return;
+  // The tests of a group of copies are no copies.
+  program.body = copy_at_once(program.body);
   program.params.push_back(report);
   lowering.checks = sites.all();
 }

@@ -16,7 +16,7 @@ namespace texloom::lower {
 //   makes through a pointer are not tested.
 // Requires: stage loops, without vectorized loops.
 // Ensures: stage loops, with one more parameter than the schedule has arguments if there is
-//   anything to test.
+//   anything to test. Then asynchronous copies are made at once, since tests are among them.
 // Order: after vectorize_loops and unroll_loops, because tests in loops would hinder these passes;
 //   before flatten_storage, because users wrote indices along axes, and an index outside its axis
 //   may still be inside the buffer.
