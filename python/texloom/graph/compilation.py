@@ -111,11 +111,14 @@ class Compilation:
         Returns whether they may. Kernels for sizes that are known only at each run have no
         estimates, and the user's cost model takes the place of them.
         """
-        profile = profile_of(self.target)
-        may_gain = self.target.has_images and profile.has_faster_textures
+        may_gain = self._may_gain_by_textures
         if (may_gain or _COMPARES.get()) and not has_symbols and self.model is None:
-            self.estimated = EstimatedCosts(profile)
+            self.estimated = EstimatedCosts(profile_of(self.target))
         return self.estimated is not None
+
+    @property
+    def _may_gain_by_textures(self) -> bool:
+        return self.target.has_images and profile_of(self.target).has_faster_textures
 
     def measure(
         self, device: Device, inputs: Sequence[GraphTensor], launches: Callable[[], CompiledGraph]
@@ -197,7 +200,10 @@ class Compilation:
         model = self._model(source)
         # Estimates are compared as they are, without folds, which have costs of their own.
         compares = _COMPARES.get()
-        gain = {"least_gain": LEAST_GAIN} if isinstance(source, EstimatedCosts) else {}
+        gain = {}
+        if isinstance(source, EstimatedCosts):
+            # Where textures are only compared, other compilations leave all tensors in buffers.
+            gain = {"least_gain": LEAST_GAIN if self._may_gain_by_textures else 1.0}
         options = _core._GraphOptions(
             storage=scopes,
             model=_core._CostModel(model.start_ns, model.bytes_per_ns, model.operations_per_ns),

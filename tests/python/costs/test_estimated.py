@@ -261,6 +261,19 @@ def test_spaces_lists_the_storages_of_operators(tmp_path, capsys):
     assert "leave out --storage" in capsys.readouterr().err
 
 
+def test_spaces_tells_the_storages_that_are_used(tmp_path, capsys):
+    """By estimates alone, this operator would be in textures; native code never has them."""
+    text = "(float[1, 4, 8, 8] x) => (float[?] y) { y = Relu(x) }"
+    onnx.save(
+        onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> net {text}'),
+        tmp_path / "m.onnx",
+    )
+    given = ["spaces", str(tmp_path / "m.onnx"), "--storages", "--target", "llvm", "--json"]
+    assert main(given) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["chosen"] == "buffers" and row["textures"]["ns"] < row["buffers"]["ns"]
+
+
 def test_packages_tell_of_estimated_storages(tmp_path, capsys):
     compiled = NETWORKS["many channels"]().compile("opencl -device=adreno")
     compiled.save(tmp_path / "m.tlp")
