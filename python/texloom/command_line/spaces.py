@@ -86,6 +86,12 @@ def _storages(options: argparse.Namespace) -> int:
 
     with all_compared():
         model = compile_model(options.model, options, Progress("spaces"))
+    if model.summary == {}:
+        refuse(
+            "BadOption",
+            f"{options.model} has no operator with a kernel, whose storages could be compared",
+            "give a model that computes something",
+        )
     choice = None if model.summary is None else model.summary.get("scopes")
     if model.summary is None or choice is None:
         refuse(

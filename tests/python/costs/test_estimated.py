@@ -274,6 +274,16 @@ def test_spaces_tells_the_storages_that_are_used(tmp_path, capsys):
     assert row["chosen"] == "buffers" and row["textures"]["ns"] < row["buffers"]["ns"]
 
 
+def test_spaces_tells_of_models_without_kernels(tmp_path, capsys):
+    text = "(float[2, 3] x) => (float[2, 3] y) { y = Identity(x) }"
+    onnx.save(
+        onnx.parser.parse_model(f'<ir_version: 9, opset_import: ["" : 20]> net {text}'),
+        tmp_path / "m.onnx",
+    )
+    assert main(["spaces", str(tmp_path / "m.onnx"), "--storages"]) == 1
+    assert "no operator with a kernel" in capsys.readouterr().err
+
+
 def test_packages_tell_of_estimated_storages(tmp_path, capsys):
     compiled = NETWORKS["many channels"]().compile("opencl -device=adreno")
     compiled.save(tmp_path / "m.tlp")
