@@ -11,9 +11,9 @@
 #include "codegen/legalize/unused_values.h"
 #include "codegen/legalize/verify_dialect.h"
 #include "codegen/legalize/widen_storage.h"
-#include "lower/kernels/copy_at_once.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/unique_definitions.h"
+#include "lower/loops/copy_at_once.h"
 #include "lower/pass.h"
 
 namespace texloom::codegen {

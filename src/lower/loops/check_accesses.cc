@@ -8,7 +8,7 @@
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/arith/simplify.h"
 #include "ir/visit.h"
-#include "lower/kernels/copy_at_once.h"
+#include "lower/loops/copy_at_once.h"
 #include "lower/loops/lanes.h"
 
 namespace texloom::lower {

@@ -175,7 +175,7 @@ TEST(Target, Attributes) {
 
 TEST(Target, AttributesByName) {
   const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
-  EXPECT_EQ(values.size(), 20U);
+  EXPECT_EQ(values.size(), 21U);
   const auto named = [](std::string_view name, AttributeValue value) {
     return std::pair(name, std::move(value));
   };

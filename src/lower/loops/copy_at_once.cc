@@ -1,4 +1,4 @@
-#include "lower/kernels/copy_at_once.h"
+#include "lower/loops/copy_at_once.h"
 
 #include "ir/visit.h"
 
