@@ -21,4 +21,9 @@ def nearest_divisor(extent: int, wanted: int) -> int:
     return min(near, key=lambda n: abs(n - wanted), default=wanted)
 
 
-__all__ = ["divisors_of", "largest_divisor", "nearest_divisor"]
+def vector_lanes(extent: int, most: int = 8) -> int:
+    """Return the most lanes of vectors that divide an extent: 8, 4, 2 or 1, at most `most`."""
+    return next(n for n in (8, 4, 2, 1) if n <= most and extent % n == 0)
+
+
+__all__ = ["divisors_of", "largest_divisor", "nearest_divisor", "vector_lanes"]

@@ -17,6 +17,7 @@ from typing import Any
 from ... import te, tir
 from ...tir.fragments import FRAGMENT_SIDE
 from ...tir.ir_builder import IRBuilder
+from ..divisors import vector_lanes
 from ..raveling import unraveled
 from .fragment_products import FragmentProducts, opened_if
 from .operands import Operands, Sizes, Task, power, store
@@ -106,11 +107,6 @@ def whole(extent: int) -> int:
     return -(-extent // FRAGMENT_SIDE) * FRAGMENT_SIDE
 
 
-def _lanes_of(extent: int, most: int = 8) -> int:
-    """Return the most lanes of vectors that divide an extent."""
-    return next(n for n in (8, 4, 2, 1) if n <= most and extent % n == 0)
-
-
 def _row_and_column(number: Any, width: int, lanes: int) -> tuple[Any, Any]:
     """Return where a vector of a matrix begins; the column is visibly one of whole vectors."""
     return number // (width // lanes), number % (width // lanes) * lanes
@@ -156,8 +152,8 @@ class _Kernel:
         self._depth, self._width = whole(task.sizes.depth), whole(task.sizes.width)
         self._parts = -(-task.sizes.keys // tile.keys)
         self._of_row = tile.threads_of_row
-        self._score_lanes = _lanes_of(tile.keys // self._of_row, 4)
-        self._sum_lanes = _lanes_of(self._width // self._of_row, 4)
+        self._score_lanes = vector_lanes(tile.keys // self._of_row, 4)
+        self._sum_lanes = vector_lanes(self._width // self._of_row, 4)
 
     def body(self) -> None:
         ib, sizes, tile = self._ib, self._sizes, self._tile
@@ -207,7 +203,7 @@ class _Kernel:
         self._top, self._total = (self._local(name, _WIDE, 1) for name in ("top", "total"))
 
     def _factor(self, number: int, to: Any, width: int, exact: int, are_columns: bool) -> _Factor:
-        lanes = 1 if are_columns else _lanes_of(exact)
+        lanes = 1 if are_columns else vector_lanes(exact)
         count = self._tile.keys * width // lanes
         turns = -(-count // self._tile.threads)
         ahead = self._local("ahead", _HALF, turns * lanes)
@@ -226,7 +222,7 @@ class _Kernel:
     def _begin(self) -> None:
         ib, sizes, tile = self._ib, self._sizes, self._tile
         self._fetch(0)
-        lanes = _lanes_of(sizes.depth)
+        lanes = vector_lanes(sizes.depth)
         count = tile.rows * self._depth // lanes
         with self._unrolled(-(-count // tile.threads), "turn") as turn:
             number = ib.let("number", turn * tile.threads + self._thread)
@@ -425,7 +421,7 @@ class _Kernel:
 
     def _combined(self, shared: Any, first: Any, combine: Callable[[Any, Any], Any]) -> Any:
         """Combine a value with those that the threads of a row share."""
-        lanes = _lanes_of(self._of_row, 4)
+        lanes = vector_lanes(self._of_row, 4)
         value = self._local("of_row", _WIDE, lanes)
         for i in range(self._of_row // lanes):
 

@@ -19,11 +19,13 @@ from ....extents import are_known
 from ....profiles import DeviceProfile
 from ....tir.fragments import FRAGMENT_SIDE
 from ...contraction import Contraction
+from ...divisors import vector_lanes
 from ...stages import stages_of
 from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled
 from ..family.space import first_of_least
 from .fragments import THREADS, FragmentTile, ProductAxes, schedule_fragments
+from .products import MOST_BLOCKS_ALONG_Y
 
 _PARTS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4))
 _GROUPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4))
@@ -34,8 +36,7 @@ _STAGES = (2, 3, 4, 6)
 _LEAST_PIECE = 128  # steps of a piece
 _MOST_THREADS = 256
 _LEAST_ROWS = 9
-_MOST_BLOCKS_ALONG_Y = 65535
-_VECTORS = (8, 4, 2, 1)
+_LANES = 8  # of the longest vectors
 
 # How the kernels use a device, next to its profile: fitted to 1,422 times of 19 products of 10^7 to
 # 10^9 operations, with a residual and with right factors that are in no cache, on an NVIDIA H200;
@@ -122,7 +123,7 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
         batch = prod(int(extent) for extent in sums.shape) // (_count(axes.rows) * columns)
         if rows < _LEAST_ROWS or min(columns, steps) < FRAGMENT_SIDE:
             return None
-        if columns > _MOST_BLOCKS_ALONG_Y * FRAGMENT_SIDE:
+        if columns > MOST_BLOCKS_ALONG_Y * FRAGMENT_SIDE:
             return None
         # Loops of threads keep float16 as float32, if the device does not compute with it.
         is_wide = factors == "float32" or target.matrix_unit == "loops"
@@ -254,7 +255,7 @@ def _seconds(
     products = area * tiles.steps / (_PRODUCTS * profile.fma_rate / processors)
     in_flight = np.minimum(tiles.stages - 1, turns)
     alone = latency * np.where(tiles.stages == 2, _STEP, _ASYNC_STEP / in_flight)
-    alone += latency * _COPY * read / _VECTORS[0] / tiles.threads
+    alone += latency * _COPY * read / _LANES / tiles.threads
     waiting = _BARRIERS * profile.barrier_seconds * groups
 
     def step(held: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -299,11 +300,7 @@ def _inlined(sums: Tensor) -> list[Tensor]:
 
 def _most_lanes(task: KernelTask) -> int:
     """Return the lanes of the longest vectors, which Metal's language has of up to four."""
-    return 4 if task.target.matrix_unit == "simdgroup" else _VECTORS[0]
-
-
-def _lanes_of(extent: int, most: int) -> int:
-    return next(n for n in _VECTORS if n <= most and extent % n == 0)
+    return 4 if task.target.matrix_unit == "simdgroup" else _LANES
 
 
 class FragmentProducts(FragmentFamily):
@@ -342,10 +339,10 @@ class FragmentProducts(FragmentFamily):
             (rows,),
             (left, right),
             lambda stage: (stage.op.axis[-2], stage.op.axis[-1]),
-            _lanes_of(columns, most),
+            vector_lanes(columns, most),
             (
-                _lanes_of(rows if left else steps, most),
-                _lanes_of(steps if right else columns, most),
+                vector_lanes(rows if left else steps, most),
+                vector_lanes(steps if right else columns, most),
             ),
         )
 
@@ -375,7 +372,7 @@ class FragmentConvolutions(FragmentFamily):
         outputs = int(root.shape[1])
         inputs, *taps = sums.op.reduce_axis
         channels = int(inputs.dom.extent)
-        if roles.rows_per_group < outputs or channels % _VECTORS[0] or outputs % _VECTORS[0]:
+        if roles.rows_per_group < outputs or channels % _LANES or outputs % _LANES:
             return None
         _, column, *rows = sums.op.axis
         lanes = _most_lanes(task)

@@ -17,6 +17,7 @@ from math import prod
 from .... import te
 from ...._core import IterVar, Schedule, Stage, Tensor
 from ....tir.fragments import FRAGMENT_SIDE
+from ...divisors import vector_lanes
 from ..channels_last.axes import vectorize
 
 THREADS = 32
@@ -70,7 +71,7 @@ class FragmentTile:
     def lanes_written(self, most: int) -> int:
         """Return the lanes of vectors of a block that divide evenly among its threads."""
         own = FRAGMENT_SIDE**2 * prod(self.parts) // (THREADS * self.slices)
-        return next(n for n in (8, 4, 2, 1) if n <= most and own % n == 0)
+        return vector_lanes(own, most)
 
     def shared_bytes(self, factor_bytes: int = 2) -> int:
         """Return the bytes of shared memory: some steps of the factors, and all slices' sums.

@@ -26,7 +26,8 @@ _WARP = (4, 8)  # threads of a warp along rows and columns
 _STEPS = (32, 16, 8)  # steps of which factors are in shared memory, mostly one that divides all
 _PIECES = (1, 2, 3, 4, 6, 8, 12, 16)
 _LEAST_PIECE = 64  # steps of a piece
-_MOST_BLOCKS_ALONG_Y = 65535
+MOST_BLOCKS_ALONG_Y = 65535
+"""The most blocks of a grid along y."""
 _LEAST_COLUMNS = 16
 _LEAST_ROWS = 2
 _PAD = 4  # elements after a row of the left factor, so that rows are in different banks
@@ -176,7 +177,7 @@ class Limits:
 
 def has_tiles(rows: int, columns: int) -> bool:
     """Whether a product has enough rows and columns for tiles, and vectors divide its columns."""
-    most = _MOST_BLOCKS_ALONG_Y * _WARP[1] * _LANES
+    most = MOST_BLOCKS_ALONG_Y * _WARP[1] * _LANES
     return rows >= _LEAST_ROWS and _LEAST_COLUMNS <= columns <= most and columns % _LANES == 0
 
 
@@ -373,7 +374,7 @@ def _split_tile(
 
 
 def _bind_grid(stage: Stage, rows: list[IterVar], column: IterVar) -> None:
-    """Bind the axes of blocks; only x may have more blocks than _MOST_BLOCKS_ALONG_Y."""
+    """Bind the axes of blocks; only x may have more blocks than MOST_BLOCKS_ALONG_Y."""
     stage.bind(stage.fuse(*rows), te.thread_axis("blockIdx.x"))
     stage.bind(column, te.thread_axis("blockIdx.y"))
 
@@ -459,6 +460,7 @@ def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
 
 
 __all__ = [
+    "MOST_BLOCKS_ALONG_Y",
     "SPARED",
     "Limits",
     "ProductTile",

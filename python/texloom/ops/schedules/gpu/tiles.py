@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...._core import TargetValue, Tensor
 from ...contraction import Contraction, is_depthwise
+from ...divisors import vector_lanes
 from .convolution import ConvolutionTile
 
 MOST_SUMS = 64
@@ -125,7 +126,7 @@ class ConvolutionShape:
 
 def lanes_of(channels: int) -> int:
     """Return how many consecutive channels are read or written together."""
-    return next(n for n in (4, 2, 1) if channels % n == 0)
+    return vector_lanes(channels, 4)
 
 
 @dataclass(frozen=True, eq=False)
