@@ -175,7 +175,7 @@ TEST(Target, Attributes) {
 
 TEST(Target, AttributesByName) {
   const auto values = attributes(parse("opencl -max_private_memory=77 -float64=0"));
-  EXPECT_EQ(values.size(), 20U);
+  EXPECT_EQ(values.size(), 21U);
   const auto named = [](std::string_view name, AttributeValue value) {
     return std::pair(name, std::move(value));
   };
@@ -185,6 +185,7 @@ TEST(Target, AttributesByName) {
   EXPECT_EQ(values[11], named("matrix_unit", "none"));
   EXPECT_EQ(values[12], named("device_fence", false));
   EXPECT_EQ(values[13], named("device_class", "cpu"));
+  EXPECT_EQ(values[14], named("vector_registers", "unknown"));
 }
 
 // An attribute overrides the preset in any order.
