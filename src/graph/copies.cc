@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kThreads = 64;  // threads of a block
 
-// What a block of native code copies, about: enough to make its start cheap.
+// What a block with loops copies, about: enough to make its start cheap.
 constexpr int64_t kBlock = 4096;
 // A tile of a transpose: a vector for each element of a cache line of float32.
 constexpr int64_t kRows = 16, kLanes = 8;
@@ -187,7 +187,7 @@ lower::Lowering program_of(std::string name, const std::vector<ir::Tensor>& tens
                            const std::vector<const Stored*>& storages, const Target& target) {
   compile::TeProgramDesc desc;
   desc.schedule = Schedule::create({operation_of(tensors.back())});
-  const bool has_loops = target.kind == TargetKind::Llvm &&
+  const bool has_loops = target.has_known_vectors() &&
                          loop(desc.schedule, tensors.back(), *storages.front(), *storages.back());
   if (!has_loops)
     spread(desc.schedule, tensors.back(), lane_axis({storages.rbegin(), storages.rend()}),

@@ -185,6 +185,7 @@ TEST(Target, AttributesByName) {
   EXPECT_EQ(values[11], named("matrix_unit", "none"));
   EXPECT_EQ(values[12], named("device_fence", false));
   EXPECT_EQ(values[13], named("device_class", "cpu"));
+  EXPECT_EQ(values[14], named("vector_registers", "unknown"));
 }
 
 // An attribute overrides the preset in any order.

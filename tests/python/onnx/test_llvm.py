@@ -228,6 +228,7 @@ def test_blocks_of_pixels():
     assert block_for((3136,), 64, 1, tile) == PixelBlock(1, 196)  # divides 784 tiles
     assert block_for((196,), 1024, 1, tile) == PixelBlock(1, 49, 256)
     assert block_for((14, 14), 256, 9, tile) == PixelBlock(14, 4, 256)
+    assert block_for((14, 14), 256, 9, tile, has_parts=False) is None
     assert block_for((28, 28), 128, 9, tile) is None
 
 

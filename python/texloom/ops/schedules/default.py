@@ -220,8 +220,9 @@ def schedule_default(
         assert made is not None
         add(made)
     inlined = {op for op, place in places.items() if place == "inline"}
-    # Native code has loops along rows, unless an element needs more than an expression.
-    has_rows = target.kind == "llvm" and not last and "local" not in places.values()
+    # On processors with known registers, kernels have loops along rows, unless an element needs
+    # more than an expression.
+    has_rows = target.vectors is not None and not last and "local" not in places.values()
     local = []
     for tensor in stages:
         place = places[tensor.op]

@@ -43,7 +43,8 @@ class PixelTiles(Family[Pixels, PixelTile]):
         """Schedule a convolution; see :func:`.convolution.schedule_convolution`."""
         sums, root = task.sums, task.root
         assert sums is not None
-        block = PixelBlock.of(sums, root, knobs) if task.target.vectors else None
+        is_native = task.target.kind == "llvm"
+        block = PixelBlock.of(sums, root, knobs, is_native) if task.target.vectors else None
         is_row_major = task.scopes.get(source_of(sums).op, "global") == "global"
         thread, made = schedule_convolution(s, sums, root, knobs, block, is_row_major)
         return Scheduled(root, thread, {each.op for each in made})

@@ -1,9 +1,9 @@
-"""Kernels of the target llvm that write row-major tensors, an element at a time.
+"""Kernels of processors with known registers that write row-major tensors, an element at a time.
 
-The innermost loop runs along contiguous elements, and LLVM vectorizes it. Loops follow the axes of
-the tensor, so that no element needs a quotient to find its indices; trailing axes along which all
-elements are contiguous become one loop. If tensors are read along another axis, as in a transpose,
-the elements are computed in tiles, which use each cache line as a whole.
+The innermost loop runs along contiguous elements, and compilers vectorize it. Loops follow the
+axes of the tensor, so that no element needs a quotient to find its indices; trailing axes along
+which all elements are contiguous become one loop. If tensors are read along another axis, as in a
+transpose, the elements are computed in tiles, which use each cache line as a whole.
 """
 
 from __future__ import annotations
