@@ -33,9 +33,13 @@ std::string wrong_traffic(const ir::Program& program, const ir::AccessCounts& co
   for (size_t i = 0; i < program.kernels.size(); ++i) {
     const ir::Kernel& kernel = program.kernels[i];
     if (launches[i] != 1) continue;
+    const auto of_kernel = counted.find(kernel.name);
     for (const lower::Traffic& traffic : lower::traffic_of(kernel)) {
-      const auto found = counted.find({kernel.name, traffic.buffer.get()});
-      const ir::AccessCount count = found == counted.end() ? ir::AccessCount{} : found->second;
+      ir::AccessCount count;
+      if (of_kernel != counted.end()) {
+        const auto found = of_kernel->second.find(traffic.buffer.get());
+        if (found != of_kernel->second.end()) count = found->second;
+      }
       const auto difference = [&](const lower::Movement& said, int64_t times, const char* what) {
         if (agrees(said.accesses, times)) return std::string();
         return fmt::format("{}: '{}' is {} {} times, not {}{}", kernel.name, traffic.buffer->name,

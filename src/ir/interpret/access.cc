@@ -29,6 +29,7 @@ Undefined undefined_among(const std::vector<Value>& indices, int lane) {
 
 std::vector<int64_t> lane_of(const std::vector<Value>& indices, int lane) {
   std::vector<int64_t> index;
+  index.reserve(indices.size());
   for (const Value& value : indices) index.push_back(lane_of(value, lane).integer);
   return index;
 }
@@ -165,7 +166,22 @@ Scalar Accesses::load_lane(const Site& site, const std::vector<Value>& indices, 
     }
     return {.undefined = u};
   }
-  const Index index = lane_of(indices, lane);
+  return load_element(site, lane_of(indices, lane));
+}
+
+Scalar Accesses::load(const StmtNode& n, const BufferNode& buffer, const Index& index) {
+  runner_.count_access(buffer, false);
+  return load_element({&n, n.location, buffer, view_.of(buffer), false, buffer.type}, index);
+}
+
+void Accesses::store(const StmtNode& n, const BufferNode& buffer, const Index& index,
+                     Scalar value) {
+  runner_.count_access(buffer, true);
+  store_element({&n, n.location, buffer, view_.of(buffer), true, buffer.type}, index, value);
+}
+
+Scalar Accesses::load_element(const Site& site, const Index& index) {
+  const BufferNode& buffer = site.buffer;
   const auto name = [&] { return element_name(buffer, index); };
   if (is_inside(site, index)) {
     const Element place{name, coordinates(buffer, index)};
@@ -205,7 +221,11 @@ void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, i
     return runner_.report_undefined(site.node, site.line, u,
                                     "the index into " + buffer.name + " is");
   }
-  const Index index = lane_of(indices, lane);
+  store_element(site, lane_of(indices, lane), value);
+}
+
+void Accesses::store_element(const Site& site, const Index& index, Scalar value) {
+  const BufferNode& buffer = site.buffer;
   const auto name = [&] { return element_name(buffer, index); };
   if (!is_inside(site, index)) {
     return runner_.report(ReportKind::OutOfBounds, site.node, site.line, [&] {
@@ -219,13 +239,13 @@ void Accesses::store_lane(const Site& site, const std::vector<Value>& indices, i
 
 // -- Texels.
 
-Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask mask) {
+Value Accesses::load(const TextureLoad& n, const Scalar& x, const Scalar& y, Mask mask) {
   const Site site{&n, n.location, *n.texture, view_.of(*n.texture), false, n.type.element()};
   runner_.count_access(*n.texture, false);
   Value value{n.type, {}};
-  const int64_t column = x.front().integer, row = y.front().integer;
+  const int64_t column = x.integer, row = y.integer;
   const Coordinates at = in_rectangle(site.binding, column, row);
-  Undefined undefined = x.front().undefined != 0 ? x.front().undefined : y.front().undefined;
+  Undefined undefined = x.undefined != 0 ? x.undefined : y.undefined;
   const bool outside = !ir::is_inside(*n.texture, site.binding, at);
   // Outside an image of four channels, a read returns the border color of OpenCL, which is zero
   // (OpenCL C 1.2, 6.12.14.1.1).
@@ -248,16 +268,16 @@ Value Accesses::load(const TextureLoad& n, const Value& x, const Value& y, Mask 
   return value;
 }
 
-void Accesses::store(const TextureStore& n, const Value& x, const Value& y, const Value& value) {
+void Accesses::store(const TextureStore& n, const Scalar& x, const Scalar& y, const Value& value) {
   const Site site{&n, n.location, *n.texture, view_.of(*n.texture), true, value.type.element()};
   runner_.count_access(*n.texture, true);
-  for (const Value* coordinate : {&x, &y}) {
-    if (const Undefined u = coordinate->front().undefined; u != 0) {
+  for (const Scalar* coordinate : {&x, &y}) {
+    if (const Undefined u = coordinate->undefined; u != 0) {
       return runner_.report_undefined(&n, n.location, u,
                                       "a coordinate of the store to " + n.texture->name + " is");
     }
   }
-  const int64_t column = x.front().integer, row = y.front().integer;
+  const int64_t column = x.integer, row = y.integer;
   const Coordinates at = in_rectangle(site.binding, column, row);
   if (!ir::is_inside(*n.texture, site.binding, at)) {
     return runner_.report(ReportKind::OutOfBounds, &n, n.location,
@@ -350,7 +370,7 @@ void Accesses::note_access(const Site& site, const Element& place) {
     const Accessor& other = conflict->earlier;
     return fmt::format(
         "{} is {} here and {} by {} ({}), {}", place.name(), site.writes ? "written" : "read",
-        conflict->earlier_writes ? "written" : "read", to_string(other.id), line_text(other.line),
+        conflict->earlier_writes ? "written" : "read", to_string(other.id), line_text(*other.line),
         other.id.block == self.id.block ? "with no barrier between" : "which is in another block");
   });
 }

@@ -67,11 +67,15 @@ class Accesses {
   Accesses(Runner& runner, View& view) : runner_(runner), view_(view) {}
 
   Value load(const Load& n, const std::vector<Value>& indices, Mask mask);
-  Value load(const TextureLoad& n, const Value& x, const Value& y, Mask mask);
+  Value load(const TextureLoad& n, const Scalar& x, const Scalar& y, Mask mask);
   void store(const Store& n, const std::vector<Value>& indices, const Value& value);
+  // One element of a buffer, for a statement that is no Store.
+  Scalar load(const StmtNode& n, const BufferNode& buffer, const std::vector<int64_t>& index);
+  void store(const StmtNode& n, const BufferNode& buffer, const std::vector<int64_t>& index,
+             Scalar value);
   // Makes the elements undefined that a store of this type, which is finished later, will write.
   void begin_store(const Store& n, const std::vector<Value>& indices, Type type);
-  void store(const TextureStore& n, const Value& x, const Value& y, const Value& value);
+  void store(const TextureStore& n, const Scalar& x, const Scalar& y, const Value& value);
 
  private:
   // An access by a node to a tensor.
@@ -92,6 +96,8 @@ class Accesses {
 
   Scalar load_lane(const Site& site, const std::vector<Value>& indices, int lane);
   void store_lane(const Site& site, const std::vector<Value>& indices, int lane, Scalar value);
+  Scalar load_element(const Site& site, const Index& index);
+  void store_element(const Site& site, const Index& index, Scalar value);
   bool is_inside(const Site& site, const Index& index) const;
   Coordinates coordinates(const BufferNode& buffer, const Index& index) const;
 

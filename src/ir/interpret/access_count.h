@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
+#include <unordered_map>
 
 #include "ir/buffer.h"
 
@@ -14,7 +14,8 @@ namespace texloom::ir {
 struct AccessCount {
   int64_t reads = 0, writes = 0;
 };
-// Keyed by the kernel's name and the buffer as the kernel declares it.
-using AccessCounts = std::map<std::pair<std::string, const BufferNode*>, AccessCount>;
+// By the buffer, as the kernel declares it.
+using KernelAccessCounts = std::unordered_map<const BufferNode*, AccessCount>;
+using AccessCounts = std::map<std::string, KernelAccessCounts>;  // by the kernel's name
 
 }  // namespace texloom::ir

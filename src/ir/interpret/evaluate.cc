@@ -18,22 +18,28 @@ Value with_lane(Type type, Scalar scalar) {
   return value;
 }
 
-// Applies an operation lane by lane. The result is undefined if an operand is.
+// Applies an operation to elements. The result is undefined if an operand is.
+template <class F, class... Scalars>
+Scalar of_defined(const F& operation, const Scalars&... operands) {
+  Undefined undefined = 0;
+  ((undefined = undefined != 0 ? undefined : operands.undefined), ...);
+  if (undefined != 0) return {.undefined = undefined};
+  return operation(operands...);
+}
+
+// Applies an operation lane by lane: to the elements of the operands and the number of the lane.
 template <class F, class... Values>
-Value lanewise(Type type, Mask mask, const F& apply_to_lane, const Values&... operands) {
+Value lanewise(Type type, Mask mask, const F& operation, const Values&... operands) {
   Value result{type, {}};
   for (int i = 0; i < type.lanes; ++i) {
     if (!has_lane(mask, i)) continue;
-    Undefined undefined = 0;
-    ((undefined = undefined != 0 ? undefined : operands.lanes[i].undefined), ...);
-    if (undefined != 0) {
-      result.lanes[i].undefined = undefined;
-    } else {
-      result.lanes[i] = apply_to_lane(operands.lanes[i]..., i);
-    }
+    const auto at_lane = [&](const auto&... elements) { return operation(elements..., i); };
+    result.lanes[i] = of_defined(at_lane, operands.lanes[i]...);
   }
   return result;
 }
+
+Scalar apply_not(Scalar x) { return scalar_of(int64_t{x.integer == 0}); }
 
 // Mask of the lanes where the condition is defined and equals `wanted`.
 Mask lanes_where(const Value& condition, bool wanted, int lanes, Mask mask) {
@@ -60,18 +66,23 @@ const Value& Evaluator::value_of(const Expr& var) const {
 Value Evaluator::evaluate(const Expr& e, Mask mask) {
   if (mask == 0) return {e->type, {}};
   const Type type = e->type;
+  if (type.is_scalar()) return with_lane(type, scalar(e));
   return visit(
-      e, [&](const IntImm& n) { return with_lane(type, scalar_of(n.value)); },
-      [&](const FloatImm& n) { return with_lane(type, scalar_of(rounded(type, n.value))); },
-      [&](const Var&) { return value_of(e); },
-      [&](const Binary& n) { return is_logical(n.op) ? logical(n, mask) : binary(n, mask); },
+      e, [&](const Var&) { return value_of(e); },
+      [&](const Binary& n) {
+        if (is_logical(n.op)) return logical(n, mask);
+        const auto apply_to_lane = [&](Scalar x, Scalar y, int i) { return binary(n, x, y, i); };
+        return lanewise(type, mask, apply_to_lane, evaluate(n.a, mask), evaluate(n.b, mask));
+      },
       [&](const Not& n) {
-        return lanewise(
-            type, mask, [](Scalar x, int) { return scalar_of(int64_t{x.integer == 0}); },
-            evaluate(n.value, mask));
+        const auto apply_to_lane = [](Scalar x, int) { return apply_not(x); };
+        return lanewise(type, mask, apply_to_lane, evaluate(n.value, mask));
       },
       [&](const Select& n) { return select(n, mask); },
-      [&](const Cast& n) { return cast(n, mask); },
+      [&](const Cast& n) {
+        const auto apply_to_lane = [&](Scalar x, int i) { return cast(n, x, i); };
+        return lanewise(type, mask, apply_to_lane, evaluate(n.value, mask));
+      },
       [&](const Call& n) {
         const std::vector<Value> arguments = evaluate(n.arguments, mask);
         return lanewise(
@@ -88,36 +99,76 @@ Value Evaluator::evaluate(const Expr& e, Mask mask) {
             evaluate(n.a, mask), evaluate(n.b, mask), evaluate(n.c, mask));
       },
       [&](const Ramp& n) {
-        const Value base = evaluate(n.base), stride = evaluate(n.stride);
+        const Scalar base = scalar(n.base), stride = scalar(n.stride);
         Value result{type, {}};
         for (int i = 0; i < type.lanes; ++i) {
-          const auto offset = uint64_t(stride.front().integer) * uint64_t(i);
-          const auto sum = static_cast<int64_t>(uint64_t(base.front().integer) + offset);
+          const auto offset = uint64_t(stride.integer) * uint64_t(i);
+          const auto sum = static_cast<int64_t>(uint64_t(base.integer) + offset);
           result.lanes[i] = scalar_of(wrapped(sum, type));
-          result.lanes[i].undefined =
-              base.front().undefined != 0 ? base.front().undefined : stride.front().undefined;
+          result.lanes[i].undefined = base.undefined != 0 ? base.undefined : stride.undefined;
         }
         return result;
       },
       [&](const Broadcast& n) {
         Value result{type, {}};
-        result.lanes.fill(evaluate(n.value, for_scalar(mask)).front(), type.lanes);
+        result.lanes.fill(scalar(n.value), type.lanes);
         return result;
       },
-      [&](const Lane& n) { return lane(n); }, [&](const Pack& n) { return pack(n, mask); },
-      [&](const TensorRead&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
-      [&](const Reduce&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
-      [&](const Tuple&) -> Value { TL_UNREACHABLE("stage te is not interpreted"); },
-      [](const ForeignCall&) -> Value { TL_UNREACHABLE("foreign calls are refused earlier"); },
-      [](const Pointer&) -> Value { TL_UNREACHABLE("only foreign calls have pointers"); },
-      [&](const Load& n) {
-        return accesses_.load(n, evaluate(n.indices, type.is_scalar() ? kAllLanes : mask), mask);
+      [&](const Pack& n) { return pack(n, mask); },
+      [&](const Load& n) { return accesses_.load(n, evaluate(n.indices, mask), mask); },
+      [&](const TextureLoad& n) { return accesses_.load(n, scalar(n.x), scalar(n.y), mask); },
+      [&](const auto&) -> Value { TL_UNREACHABLE(to_string(e) + " is no vector"); });
+}
+
+Scalar Evaluator::scalar(const Expr& e) {
+  const Type type = e->type;
+  return visit(
+      e, [](const IntImm& n) { return scalar_of(n.value); },
+      [&](const FloatImm& n) { return scalar_of(rounded(type, n.value)); },
+      [&](const Var&) { return value_of(e).front(); },
+      [&](const Binary& n) {
+        if (!is_logical(n.op)) {
+          const auto apply_to_both = [&](Scalar x, Scalar y) { return binary(n, x, y, 0); };
+          return of_defined(apply_to_both, scalar(n.a), scalar(n.b));
+        }
+        const Scalar a = scalar(n.a);
+        const bool is_decided = (a.integer != 0) == (n.op == BinaryOp::Or);
+        return a.undefined != 0 || is_decided ? a : scalar(n.b);
       },
-      [&](const TextureLoad& n) { return accesses_.load(n, evaluate(n.x), evaluate(n.y), mask); });
+      [&](const Not& n) { return of_defined(apply_not, scalar(n.value)); },
+      [&](const Select& n) {
+        const Scalar condition = scalar(n.condition);
+        if (condition.undefined != 0) return Scalar{.undefined = condition.undefined};
+        return scalar(condition.integer != 0 ? n.if_true : n.if_false);
+      },
+      [&](const Cast& n) {
+        return of_defined([&](Scalar x) { return cast(n, x, 0); }, scalar(n.value));
+      },
+      [&](const Call& n) {
+        const auto call = [&](Scalar x, Scalar y) {
+          const Scalar both[] = {x, y};
+          return apply_call(n.function, type, std::span(both, n.arguments.size()));
+        };
+        const Scalar first = scalar(n.arguments.front());
+        return of_defined(call, first, n.arguments.size() > 1 ? scalar(n.arguments.back()) : first);
+      },
+      [&](const Fma& n) {
+        const auto fma = [&](Scalar a, Scalar b, Scalar c) { return apply_fma(type, a, b, c); };
+        return of_defined(fma, scalar(n.a), scalar(n.b), scalar(n.c));
+      },
+      [&](const Lane& n) { return lane(n); },
+      [&](const Load& n) { return accesses_.load(n, evaluate(n.indices), 1).front(); },
+      [](const TensorRead&) -> Scalar { TL_UNREACHABLE("stage te is not interpreted"); },
+      [](const Reduce&) -> Scalar { TL_UNREACHABLE("stage te is not interpreted"); },
+      [](const Tuple&) -> Scalar { TL_UNREACHABLE("stage te is not interpreted"); },
+      [](const ForeignCall&) -> Scalar { TL_UNREACHABLE("foreign calls are refused earlier"); },
+      [](const Pointer&) -> Scalar { TL_UNREACHABLE("only foreign calls have pointers"); },
+      [&](const auto&) -> Scalar { TL_UNREACHABLE(to_string(e) + " is a vector"); });
 }
 
 std::vector<Value> Evaluator::evaluate(const Exprs& list, Mask mask) {
   std::vector<Value> values;
+  values.reserve(list.size());
   for (const Expr& e : list) {
     values.push_back(evaluate(e, e->type.is_scalar() ? for_scalar(mask) : mask));
   }
@@ -126,7 +177,7 @@ std::vector<Value> Evaluator::evaluate(const Exprs& list, Mask mask) {
 
 int64_t Evaluator::evaluate_decision(const Expr& e, const void* node, const SourceLocation& line,
                                      const char* effect) {
-  const Scalar value = evaluate(e).front();
+  const Scalar value = scalar(e);
   if (value.undefined != 0) runner_.report_undefined(node, line, value.undefined, effect);
   return value.integer;
 }
@@ -145,24 +196,17 @@ Value Evaluator::logical(const Binary& n, Mask mask) {
   return result;
 }
 
-Value Evaluator::binary(const Binary& n, Mask mask) {
+Scalar Evaluator::binary(const Binary& n, Scalar x, Scalar y, int lane) {
   const Type operands = n.a->type;
-  const Value a = evaluate(n.a, mask), b = evaluate(n.b, mask);
-  const bool by_integer = is_division(n.op) && !operands.is_float();
-  return lanewise(
-      n.type, mask,
-      [&](Scalar x, Scalar y, int i) -> Scalar {
-        if (const std::optional<Scalar> result = apply(n.op, operands, x, y)) return *result;
-        if (by_integer) {
-          runner_.report(ReportKind::DivisionByZero, &n, n.location,
-                         [&] { return fmt::format("the divisor of {} is 0", spelling(n.op)); });
-          return {};
-        }
-        return {.undefined = runner_.note_undefined(&n, i, n.location, [&] {
-          return fmt::format("a shift of {} by {}", to_string(operands.element()), y.integer);
-        })};
-      },
-      a, b);
+  if (const std::optional<Scalar> result = apply(n.op, operands, x, y)) return *result;
+  if (is_division(n.op) && !operands.is_float()) {
+    runner_.report(ReportKind::DivisionByZero, &n, n.location,
+                   [&] { return fmt::format("the divisor of {} is 0", spelling(n.op)); });
+    return {};
+  }
+  return {.undefined = runner_.note_undefined(&n, lane, n.location, [&] {
+    return fmt::format("a shift of {} by {}", to_string(operands.element()), y.integer);
+  })};
 }
 
 Value Evaluator::select(const Select& n, Mask mask) {
@@ -182,37 +226,31 @@ Value Evaluator::select(const Select& n, Mask mask) {
   return result;
 }
 
-Value Evaluator::cast(const Cast& n, Mask mask) {
-  const Type from = n.value->type;
-  return lanewise(
-      n.type, mask,
-      [&](Scalar x, int i) -> Scalar {
-        if (const std::optional<Scalar> result = convert(from, n.type, x)) return *result;
-        return {.undefined = runner_.note_undefined(&n, i, n.location, [&] {
-          return fmt::format("{} is outside {}", x.number, to_string(n.type.element()));
-        })};
-      },
-      evaluate(n.value, mask));
+Scalar Evaluator::cast(const Cast& n, Scalar x, int lane) {
+  if (const std::optional<Scalar> result = convert(n.value->type, n.type, x)) return *result;
+  return {.undefined = runner_.note_undefined(&n, lane, n.location, [&] {
+    return fmt::format("{} is outside {}", x.number, to_string(n.type.element()));
+  })};
 }
 
 // Evaluates the whole vector, whichever lane is needed.
-Value Evaluator::lane(const Lane& n) {
+Scalar Evaluator::lane(const Lane& n) {
   const Value vector = evaluate(n.vector);
-  const Scalar index = evaluate(n.index).front();
-  if (index.undefined != 0) return with_lane(n.type, {.undefined = index.undefined});
+  const Scalar index = scalar(n.index);
+  if (index.undefined != 0) return {.undefined = index.undefined};
   if (index.integer < 0 || index.integer >= vector.type.lanes) {
     runner_.report(ReportKind::OutOfBounds, &n, n.location, [&] {
       return fmt::format("lane {} of a vector of {} lanes", index.integer, vector.type.lanes);
     });
-    return with_lane(n.type, {});
+    return {};
   }
-  return with_lane(n.type, vector.lanes[static_cast<size_t>(index.integer)]);
+  return vector.lanes[static_cast<size_t>(index.integer)];
 }
 
 Value Evaluator::pack(const Pack& n, Mask mask) {
   Value result{n.type, {}};
   for (size_t i = 0; i < n.elements.size(); ++i) {
-    if (has_lane(mask, static_cast<int>(i))) result.lanes[i] = evaluate(n.elements[i]).front();
+    if (has_lane(mask, static_cast<int>(i))) result.lanes[i] = scalar(n.elements[i]);
   }
   return result;
 }
@@ -228,8 +266,66 @@ void Evaluator::store(const Store& n) {
   accesses_.store(n, indices, evaluate(n.value));
 }
 void Evaluator::store(const TextureStore& n) {
-  const Value x = evaluate(n.x), y = evaluate(n.y);
+  const Scalar x = scalar(n.x), y = scalar(n.y);
   accesses_.store(n, x, y, evaluate(n.value));
+}
+
+void Evaluator::multiply(const FragmentStep& n) {
+  runner_.take_steps(kFragmentElements * kFragmentSide);
+  // Calls `see` with each element of an operand, by rows, and its index.
+  const auto over = [&](size_t operand, const auto& see) {
+    const Pointer& part = n.pointer(operand);
+    const auto number = [&](const Expr& e) {
+      return evaluate_decision(e, &n, n.location, "an index of the fragment is");
+    };
+    std::vector<int64_t> first;
+    for (const Expr& index : part.indices) first.push_back(number(index));
+    first.back() += number(part.offset);
+    const bool logical = runner_.state().logical;
+    for (int64_t row = 0; row < kFragmentSide; ++row) {
+      for (int64_t column = 0; column < kFragmentSide; ++column) {
+        std::vector<int64_t> index = first;
+        index.back() += column;
+        if (logical) {
+          index[index.size() - 2] += row;
+        } else {
+          index.back() += row * part.buffer->shape.back();
+        }
+        see(*part.buffer, index, static_cast<size_t>(row * kFragmentSide + column));
+      }
+    }
+  };
+  const Type type = n.operands[0]->type;
+  // The elements of an operand, in the type of the sums.
+  const auto elements_of = [&](size_t operand) {
+    std::vector<Scalar> elements(kFragmentElements);
+    over(operand, [&](const BufferNode& buffer, const std::vector<int64_t>& index, size_t place) {
+      const auto converted = [&](Scalar x) { return convert(buffer.type, type, x).value(); };
+      elements[place] = of_defined(converted, accesses_.load(n, buffer, index));
+    });
+    return elements;
+  };
+  std::vector<Scalar> sums = elements_of(0);
+  const std::vector<Scalar> left = elements_of(1), right = elements_of(2);
+  const auto element = [](const std::vector<Scalar>& part, bool transposed, size_t row,
+                          size_t col) {
+    return part[transposed ? col * kFragmentSide + row : row * kFragmentSide + col];
+  };
+  const auto add_product = [&](Scalar sum, Scalar a, Scalar b) {
+    return apply(BinaryOp::Add, type, sum, apply(BinaryOp::Mul, type, a, b).value()).value();
+  };
+  for (size_t row = 0; row < kFragmentSide; ++row) {
+    for (size_t column = 0; column < kFragmentSide; ++column) {
+      Scalar& sum = sums[row * kFragmentSide + column];
+      for (size_t k = 0; k < kFragmentSide; ++k) {
+        sum = of_defined(add_product, sum, element(left, n.left_transposed, row, k),
+                         element(right, n.right_transposed, k, column));
+      }
+    }
+  }
+  over(0, [&](const BufferNode& buffer, const std::vector<int64_t>& index, size_t place) {
+    accesses_.store(n, buffer, index, sums[place]);
+  });
 }
 
 }  // namespace texloom::ir

@@ -40,15 +40,20 @@ class Evaluator {
   void finish(const Copy& copy) { accesses_.store(*copy.store, copy.indices, copy.value); }
   void store(const Store& n);
   void store(const TextureStore& n);
+  // Makes a step of op Mma, as if the thread had all elements of the fragments alone.
+  void multiply(const FragmentStep& n);
 
  private:
   std::vector<Value> evaluate(const Exprs& list, Mask mask = kAllLanes);
+  // The element of an expression that is no vector: most are none, so it is worth its own way.
+  Scalar scalar(const Expr& e);
   Value logical(const Binary& n, Mask mask);
-  Value binary(const Binary& n, Mask mask);
   Value select(const Select& n, Mask mask);
-  Value cast(const Cast& n, Mask mask);
-  Value lane(const Lane& n);
   Value pack(const Pack& n, Mask mask);
+  // One lane of an operation, or of a vector.
+  Scalar binary(const Binary& n, Scalar x, Scalar y, int lane);
+  Scalar cast(const Cast& n, Scalar x, int lane);
+  Scalar lane(const Lane& n);
 
   Runner& runner_;
   Accesses accesses_;

@@ -1,6 +1,7 @@
 #include "ir/interpret/fragment_loops.h"
 
 #include "ir/buffer.h"
+#include "support/check.h"
 
 namespace texloom::ir {
 namespace {
@@ -20,13 +21,7 @@ class LoopBuilder {
       case FragmentOp::Mma:
         break;
     }
-    const Expr k = make_var("k", kInt32);
-    const Expr left = n_.left_transposed ? load(1, k, row) : load(1, row, k);
-    const Expr right = n_.right_transposed ? load(2, column, k) : load(2, k, column);
-    const Type type = n_.operands[0]->type;
-    const Expr product = make_cast(type, left) * make_cast(type, right);
-    const Stmt add = store(0, row, column, load(0, row, column) + product);
-    return over(row, over(column, over(k, add)));
+    TL_UNREACHABLE("products have no loops");
   }
 
  private:

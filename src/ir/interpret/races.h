@@ -20,14 +20,14 @@ namespace texloom::ir {
 // Blocks that have taken tickets, each with the barriers that it had passed by then.
 using Tickets = std::map<std::array<int64_t, 3>, int64_t>;
 
-// The thread that accesses, and the line of the user's program.
+// The thread that accesses, and the line of the user's program, which the run keeps.
 struct Accessor {
   ThreadId id;
   int64_t interval = 0;  // barriers that the block has passed
   // Of a thread that runs the body of a LastBlock: the tickets of its group. What these blocks did
   // before they took them precedes the body. Null for other threads.
   const Tickets* tickets = nullptr;
-  SourceLocation line;
+  const SourceLocation* line = nullptr;
 };
 
 struct Conflict {

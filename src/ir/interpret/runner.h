@@ -5,12 +5,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "ir/interpret/access_count.h"
 #include "ir/interpret/races.h"
 #include "ir/interpret/report.h"
 #include "ir/interpret/undefined.h"
+#include "ir/stmt.h"
 #include "ir/verify/verify_types.h"
 #include "support/diagnostic.h"
 
@@ -43,7 +45,7 @@ class StepBudget {
   int64_t next_interruption_ = all_ - kStepsBetweenInterruptions;  // how many steps are left then
 };
 
-// The state that all code of one run shares.
+// The state that all code of one run shares. Runners and histories point to its statements.
 struct RunState {
   Reporter reporter;
   StepBudget steps;
@@ -51,6 +53,7 @@ struct RunState {
   bool logical = false;            // accesses have one index for each axis: stage Loops
   AccessCounts* counts = nullptr;  // InterpretOptions::counts
   bool eager = false;              // vector conditions evaluate all lanes of both sides: Legalized
+  std::unordered_map<const FragmentStep*, Stmt> fragment_loops{};  // what the steps stand for
 };
 
 // A thread of a kernel, or the code of a program that has no kernels.
@@ -58,7 +61,9 @@ class Runner {
  public:
   explicit Runner(RunState& state) : state_(&state) {}
   Runner(RunState& state, std::string kernel, const ThreadId& id)
-      : state_(&state), kernel_(std::move(kernel)), id_(id) {}
+      : state_(&state), kernel_(std::move(kernel)), id_(id) {
+    if (state.counts != nullptr) counts_ = &(*state.counts)[kernel_];
+  }
 
   RunState& state() const { return *state_; }
   const std::optional<ThreadId>& id() const { return id_; }
@@ -68,22 +73,22 @@ class Runner {
   void enter_last_block(const Tickets& tickets) { tickets_ = &tickets; }
   // This runner as an accessor, at this line. The runner must be a thread of a kernel.
   Accessor accessor(const SourceLocation& own) const {
-    return {id_.value(), interval_, tickets_, line_of(own)};
+    return {id_.value(), interval_, tickets_, &line_of(own)};
   }
 
   // Accessing a vector or a texel counts once.
   void count_access(const BufferNode& buffer, bool writes) {
-    if (state_->counts == nullptr || !id_) return;
-    AccessCount& count = (*state_->counts)[{kernel_, &buffer}];
+    if (counts_ == nullptr) return;
+    AccessCount& count = (*counts_)[&buffer];
     ++(writes ? count.writes : count.reads);
   }
 
   // Sets the line of the innermost enclosing statement that has one.
-  void enter(const SourceLocation& line) { line_ = line; }
-  void take_steps(int64_t steps) { state_->steps.take(steps, line_); }
+  void enter(const SourceLocation& line) { line_ = &line; }
+  void take_steps(int64_t steps) { state_->steps.take(steps, *line_); }
   // The node's own line; if unknown, the line of the enclosing statement.
   const SourceLocation& line_of(const SourceLocation& own) const {
-    return own.known() ? own : line_;
+    return own.known() ? own : *line_;
   }
 
   // Reports once for each node; calls `message` only if the report is kept.
@@ -110,12 +115,15 @@ class Runner {
   }
 
  private:
+  inline static const SourceLocation kNoLine;
+
   RunState* state_;
   std::string kernel_;
   std::optional<ThreadId> id_;
-  int64_t interval_ = 0;  // barriers passed
+  KernelAccessCounts* counts_ = nullptr;  // null: not counted
+  int64_t interval_ = 0;                  // barriers passed
   const Tickets* tickets_ = nullptr;
-  SourceLocation line_;
+  const SourceLocation* line_ = &kNoLine;  // in the program, or in RunState::fragment_loops
 };
 
 }  // namespace texloom::ir

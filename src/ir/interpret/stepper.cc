@@ -9,9 +9,9 @@
 namespace texloom::ir {
 
 void Stepper::push(const Stmt& s) {
-  const SourceLocation outer = frames_.empty() ? SourceLocation{} : frames_.back().line;
-  frames_.push_back({&s, s->location.known() ? s->location : outer});
-  runner_.enter(frames_.back().line);
+  const bool has_line = s->location.known() || frames_.empty();
+  frames_.push_back({&s, has_line ? &s->location : frames_.back().line});
+  runner_.enter(*frames_.back().line);
   runner_.take_steps(1);
   begin(frames_.back());
 }
@@ -56,7 +56,11 @@ void Stepper::begin(Frame& frame) {
         frame.extent = 1;
       },
       [&](const AwaitCopies& n) { await(n); },
-      [&](const FragmentStep& n) { frame.extent = makes(n) ? 1 : 0; },
+      [&](const FragmentStep& n) {
+        if (!makes(n)) return;
+        if (n.op == FragmentOp::Mma) return evaluator_.multiply(n);
+        frame.extent = 1;
+      },
       [&](const Shuffle&) { frame.extent = 1; }, [&](const LastBlock&) { frame.extent = 1; },
       [](const Launch&) {});
 }
@@ -79,7 +83,7 @@ bool Stepper::makes(const FragmentStep& step) const {
 }
 
 const Stmt& Stepper::loops_of(const FragmentStep& step) {
-  Stmt& loops = steps_[&step];
+  Stmt& loops = runner_.state().fragment_loops[&step];
   if (!loops) loops = fragment_loops(step, runner_.state().logical);
   return loops;
 }

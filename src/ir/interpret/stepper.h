@@ -42,9 +42,9 @@ class Stepper {
  private:
   struct Frame {
     const Stmt* stmt;
-    SourceLocation line;
-    int64_t next = 0;    // the next iteration, or statement of a Seq
-    int64_t extent = 1;  // the number of iterations or statements
+    const SourceLocation* line;  // its own, or that of a statement around it
+    int64_t next = 0;            // the next iteration, or statement of a Seq
+    int64_t extent = 1;          // the number of iterations or statements
   };
 
   std::optional<Halt> halt_at(StmtKind kind) const;
@@ -61,9 +61,8 @@ class Stepper {
   const Stmt* start_;          // null once the Stepper has begun
   std::vector<Frame> frames_;  // the open statements, the innermost last
   const StmtNode* halted_at_ = nullptr;
-  bool copies_ = false;                                  // whether an AsyncCopies is open
-  std::deque<std::vector<Evaluator::Copy>> groups_;      // begun and not awaited, the oldest first
-  std::unordered_map<const FragmentStep*, Stmt> steps_;  // the loops of steps of fragments
+  bool copies_ = false;                              // whether an AsyncCopies is open
+  std::deque<std::vector<Evaluator::Copy>> groups_;  // begun and not awaited, the oldest first
 };
 
 }  // namespace texloom::ir

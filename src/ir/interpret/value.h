@@ -6,11 +6,12 @@
 // rounded to their type. The last bits may differ from a device's.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ir/expr.h"
@@ -30,23 +31,40 @@ struct Scalar {
 inline Scalar scalar_of(int64_t value) { return {.integer = value}; }
 inline Scalar scalar_of(double value) { return {.number = value}; }
 
-// The elements of a vector. Most vectors have few elements; memory for lanes beyond kFew is
-// allocated only when such a lane is set.
+// The elements of a vector; those that were never set are zero. A value is made for each expression
+// that is evaluated, and most have one element: elements beyond the last that was set cost nothing,
+// and memory for those beyond kFew is allocated only when one of them is set.
 class Lanes {
  public:
-  Lanes() = default;
-  explicit Lanes(const Scalar& first) { few_.front() = first; }
+  Lanes() {}
+  explicit Lanes(const Scalar& first) { (*this)[0] = first; }
+  Lanes(const Lanes& other) : more_(other.more_) { copy_few(other); }
+  Lanes(Lanes&& other) noexcept : more_(std::move(other.more_)) { copy_few(other); }
+  Lanes& operator=(const Lanes& other) {
+    more_ = other.more_;
+    copy_few(other);
+    return *this;
+  }
+  Lanes& operator=(Lanes&& other) noexcept {
+    more_ = std::move(other.more_);
+    copy_few(other);
+    return *this;
+  }
+  ~Lanes() = default;
 
   const Scalar& operator[](std::size_t lane) const {
-    if (lane < kFew) return few_[lane];
-    return more_.empty() ? few_[kFew] : more_[lane - kFew];
+    if (lane < count_) return few_[lane];
+    return lane < kFew || more_.empty() ? kZero : more_[lane - kFew];
   }
   Scalar& operator[](std::size_t lane) {
-    if (lane < kFew) return few_[lane];
+    if (lane < kFew) {
+      while (count_ <= lane) few_[count_++] = {};
+      return few_[lane];
+    }
     if (more_.empty()) more_.resize(kMaxLanes - kFew);
     return more_[lane - kFew];
   }
-  const Scalar& front() const { return few_.front(); }
+  const Scalar& front() const { return (*this)[0]; }
   // Sets the first `count` lanes.
   void fill(const Scalar& value, int count) {
     for (int lane = 0; lane < count; ++lane) (*this)[static_cast<std::size_t>(lane)] = value;
@@ -54,8 +72,17 @@ class Lanes {
 
  private:
   static constexpr std::size_t kFew = 16;
+  static constexpr Scalar kZero{};
 
-  std::array<Scalar, kFew + 1> few_;  // the last element stays zero
+  void copy_few(const Lanes& other) {
+    count_ = other.count_;
+    std::copy_n(other.few_, count_, few_);
+  }
+
+  std::size_t count_ = 0;  // elements of few_ that were set, or are before one that was
+  union {
+    Scalar few_[kFew];  // not initialized
+  };
   std::vector<Scalar> more_;
 };
 
