@@ -186,16 +186,16 @@ class Assembler {
     Part part;
     for (const StoredTensor& tensor : tensors_of(each)) part.arguments.push_back(ref_of(tensor));
     if (each.node) part.node = static_cast<std::uint32_t>(*each.node);
-    std::string& signature = result_.signatures.emplace_back();
-    part.plan = is_call(each) ? call_plan(each, part.arguments) : kernel_plan(signature);
+    part.plan = is_call(each) ? call_plan(each, part.arguments) : kernel_plan();
     parts_.push_back(std::move(part));
   }
 
-  // The plan of the next call site. Sets its signature.
-  const runtime::LaunchPlan* kernel_plan(std::string& signature) {
+  // The plan of the next call site. Adds what is known of the site.
+  const runtime::LaunchPlan* kernel_plan() {
     const auto& [name, site] = *kernels_.front();
     kernels_.pop_front();
-    signature = name;
+    result_.signatures.push_back(name);
+    result_.work.push_back(lower::work_of(site.module.program));
     if (!interpreted_) return &site.plan;
     const auto [found, is_new] = interpreted_plans_.try_emplace(&site, site.plan);
     if (is_new) compile::add_interpreted_code(site.module, found->second);
@@ -217,6 +217,8 @@ class Assembler {
 
   // A plan whose only step is the call of a custom operator.
   const runtime::LaunchPlan* call_plan(const Invocation& each, const std::vector<TensorRef>& refs) {
+    result_.signatures.emplace_back();
+    result_.work.emplace_back();
     const Node& node = graph_.nodes[*each.node];
     runtime::LaunchPlan& plan = call_plans_.emplace_back();
     plan.calls.push_back(*node.call);

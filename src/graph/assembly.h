@@ -9,6 +9,7 @@
 
 #include "graph/call_sites.h"
 #include "graph/scopes/invocations.h"
+#include "lower/analysis/kernel_work.h"
 #include "runtime/package/package.h"
 #include "runtime/plan/plan.h"
 
@@ -21,6 +22,7 @@ struct Assembly {
   std::vector<std::optional<std::uint32_t>> nodes;      // indexed by outermost step
   std::vector<std::size_t> invocations;                 // by outermost step
   std::vector<std::string> signatures;                  // by invocation; "" for an OperatorCall
+  std::vector<std::vector<lower::KernelWork>> work;     // by invocation (SiteFacts::work)
   std::vector<std::optional<runtime::TensorRef>> refs;  // indexed by tensor
   std::vector<std::size_t> storages;  // indexed by tensor: the storage in which `refs` has it
   std::vector<std::shared_ptr<const std::vector<std::byte>>> values;  // the constants of the plan

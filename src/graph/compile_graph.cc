@@ -112,6 +112,7 @@ void add_runs(const Graph& graph, const Offers& offers, const Invocations& invoc
     const Invocation& each = invocations.list[i];
     auto& run = summary.runs.emplace_back();
     run.signature = std::move(assembly.signatures[i]);
+    run.work = std::move(assembly.work[i]);
     if (each.node) {
       run.what = graph.nodes[*each.node].name;
       run.cost = invocations.offers[*each.node]->cost;

@@ -69,6 +69,7 @@ struct GraphSummary {
     SiteCost cost;
     std::int64_t launches = 0;
     std::string signature = {};  // of the call site (graph/call_sites.h); "" for a custom operator
+    std::vector<lower::KernelWork> work = {};  // of its kernels, as in SiteFacts
   };
   struct Fold {
     std::string tensor;

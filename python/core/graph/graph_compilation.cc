@@ -168,7 +168,7 @@ py::dict summary_dict(const PyCompiledGraph& graph) {
   d["stores"] = stores;
   py::list runs;
   for (const auto& run : summary.runs)
-    runs.append(py::make_tuple(run.what, run.cost.key, run.cost.ns, run.launches));
+    runs.append(py::make_tuple(run.what, run.cost.key, run.cost.ns, run.launches, run.work));
   d["runs"] = runs;
   d["in_buffers"] = summary.in_buffers;
   d["small_gain"] = summary.small_gain;

@@ -38,6 +38,7 @@ from .model_arguments import (
     refuse_compile_options,
     shapes_of,
 )
+from .node_times import bench_nodes, node_report
 from .peers import difference_from, import_onnxruntime, largest_difference, onnxruntime_session
 from .reports import Progress, reported
 
@@ -46,7 +47,8 @@ Measures the median time of a run. "run" is a call with arrays of the host, and 
 inputs and outputs; "device" is the time of runs one after another without these copies. The
 runs are measured in turns, so that load and clock speed affect all equally. Inputs that are not
 given are random numbers; integers are 0. --shape also says at which size a package that serves
-all sizes is measured. --kernels shows instead what each kernel takes.
+all sizes is measured. --kernels shows instead what each kernel takes, and --nodes what each node
+takes next to the least time that the profile of the device says ("texloom devices --measure").
 """
 _SAMPLE_SECONDS = 0.05
 _SAME_MODEL = "name the model that the package was compiled from: --onnx FILE"
@@ -61,6 +63,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--compare", choices=("onnxruntime",), help="measure this implementation, too"
     )
     instead.add_argument("--kernels", action="store_true", help="show the time of each kernel")
+    instead.add_argument(
+        "--nodes",
+        action="store_true",
+        help="show the time of each node of an ONNX model, what bounds it, and how near it is",
+    )
     parser.add_argument(
         "--onnx",
         type=Path,
@@ -167,6 +174,10 @@ def _limited_to(threads: int | None) -> Iterator[None]:
 
 def _bench(options: argparse.Namespace) -> int:
     choose_device(options)
+    if options.nodes:
+        facts = bench_nodes(options)
+        print(json.dumps(facts) if options.json else node_report(facts))
+        return 0
     if options.compare:  # what is missing is said before anything is compiled
         import_onnxruntime()
     onnx_file = _onnx_file(options) if options.compare else None
@@ -177,7 +188,7 @@ def _bench(options: argparse.Namespace) -> int:
     inputs = read_inputs(options, ports)
     inputs = random_inputs([each for each in ports if each.name not in inputs]) | inputs
     run = partial(graph.run, inputs, device)
-    facts: dict[str, Any] = {
+    facts = {
         "model": str(options.model),
         "device": device.device_name,
         "rounds": options.rounds,

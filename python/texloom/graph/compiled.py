@@ -233,13 +233,13 @@ class CompiledGraph(RunnableGraph):
         folded tensor), ``in_buffers`` (tensors for which an image is not worth its memory),
         ``small_gain`` (the share of the time that textures would save, if textures were rejected
         because this share is too small; else None), ``runs`` ((node or conversion, key of its cost,
-        nanoseconds, launches) of each, in order), ``scopes`` (all that could be chosen by measured
-        costs; else None), ``stores`` ((storage id, scope, layout) of each tensor in memory),
-        ``cost`` and ``lower_bound`` in nanoseconds, ``call_sites`` and ``signatures``, ``launches``
-        (of all kernels in a run), ``workspace_bytes`` (of all temporaries, where they share
-        memory), ``least_bytes`` (a lower bound on the bytes of any plan of these temporaries),
-        ``temporary_bytes`` (their sum), ``constant_bytes``. Launches are 0 if their number depends
-        on the sizes of a run.
+        nanoseconds, launches, counted work of each kernel) of each, in order), ``scopes`` (all that
+        could be chosen by measured costs; else None), ``stores`` ((storage id, scope, layout) of
+        each tensor in memory), ``cost`` and ``lower_bound`` in nanoseconds, ``call_sites`` and
+        ``signatures``, ``launches`` (of all kernels in a run), ``workspace_bytes`` (of all
+        temporaries, where they share memory), ``least_bytes`` (a lower bound on the bytes of any
+        plan of these temporaries), ``temporary_bytes`` (their sum), ``constant_bytes``. Launches
+        are 0 if their number depends on the sizes of a run.
         """
         return {**self._core.summary(), "scopes": self._choice}
 

@@ -17,6 +17,7 @@ from ..costs import Costs
 from ..custom.operators import Operator, checked_operators
 from ..errors import refuse
 from ..functions.files import LINKED_FILES
+from ..graph.compiled import CompiledGraph
 from ..graph.placement import Placed
 from ..graph.precision import Precision
 from ..graph.progress import Progress
@@ -246,6 +247,15 @@ class Model:
         for each in self._specializer.compiled():
             return each.graph.summary if each.graph is not None else {}
         return None
+
+    @property
+    def graph(self) -> CompiledGraph | None:
+        """The compiled graph, of which :attr:`summary` is; None before shapes are known.
+
+        None also for a model without kernels.
+        """
+        compiled = self._specializer.compiled()
+        return compiled[0].graph if compiled else None
 
     def halves(self) -> frozenset[str]:
         """Return the names of tensors that nodes compute and that are stored as float16.

@@ -16,17 +16,6 @@ double bytes_of_all(const std::vector<Stored>& stored, ir::Type type) {
   return bytes;
 }
 
-// The work of all kernels of a program; empty if it is not known.
-std::vector<lower::KernelWork> work_of(const ir::Program& program) {
-  std::vector<lower::KernelWork> list;
-  for (const ir::Kernel& kernel : program.kernels) {
-    const auto work = lower::work_of(kernel);
-    if (!work) return {};
-    list.push_back(*work);
-  }
-  return list;
-}
-
 }  // namespace
 
 SiteCosts::SiteCosts(const Graph& graph, const CostModel& model, const CostSource& source,
@@ -71,7 +60,7 @@ SiteCost SiteCosts::cost(std::string_view kind, const lower::Lowering& program,
   facts.operations = operations_of(program);
   if (const auto launches = runtime::launches_of(site.plan.steps); launches.ok())
     facts.launches = *launches;
-  facts.work = work_of(site.module.program);
+  facts.work = lower::work_of(site.module.program);
   facts.textures = std::count_if(arguments.begin(), arguments.end(), [](const SiteArgument& each) {
     return each.stored->is_texture();
   });

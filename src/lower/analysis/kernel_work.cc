@@ -176,4 +176,14 @@ class Worker {
 
 std::optional<KernelWork> work_of(const ir::Kernel& kernel) { return Worker(kernel).work(); }
 
+std::vector<KernelWork> work_of(const ir::Program& program) {
+  std::vector<KernelWork> list;
+  for (const ir::Kernel& kernel : program.kernels) {
+    const auto work = work_of(kernel);
+    if (!work) return {};
+    list.push_back(*work);
+  }
+  return list;
+}
+
 }  // namespace texloom::lower

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "ir/program.h"
 
@@ -33,5 +34,7 @@ struct KernelWork {
 // nullopt if the work depends on values at run time: for grids or loops of unknown extents, loops
 // with a condition, foreign code. Accepts kernels at the stages kernels and legalized.
 std::optional<KernelWork> work_of(const ir::Kernel& kernel);
+// The work of all kernels of a program; empty if that of one of them is not known.
+std::vector<KernelWork> work_of(const ir::Program& program);
 
 }  // namespace texloom::lower

@@ -5,12 +5,17 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import onnx
 import pytest
 from command_model import SHAPE, fails, scaled, succeeds
 
 import texloom
+from texloom import _core
 from texloom.command_line import bench
+from texloom.command_line.node_times import node_table, node_times
+from texloom.costs.runs import Runs
+from texloom.profiles import Bound, stated
 
 
 def test_bench_beside_onnxruntime(folder, capsys):
@@ -58,6 +63,37 @@ def test_bench_shows_the_kernels(folder, capsys):
     assert 0 < kernels[0]["seconds"] < 10
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert kernels[0]["name"] in told
+
+
+def test_bench_shows_what_bounds_each_node(folder, capsys):
+    succeeds(capsys, "compile", "model.onnx", *SHAPE)
+    told = fails(capsys, "bench", "model.tlp", "--nodes")
+    assert "is a package, which does not say what its kernels compute" in told
+    arguments = ["bench", "model.onnx", *SHAPE, "--nodes", "--target", "opencl:0"]
+    facts = json.loads(succeeds(capsys, *arguments, "--json"))
+    (node,) = facts["nodes"]
+    assert node["launches"] == 1 and 0 < node["seconds"] < 10
+    assert node["bound"] in [each.value for each in Bound] and 0 < node["least_seconds"] < 1
+    told = succeeds(capsys, *arguments)
+    assert node["node"] in told and "1 node, " in told and f"profile {facts['profile']}" in told
+
+
+def test_the_time_of_a_node_is_that_of_its_launches():
+    work = _core._KernelWork()
+    work.blocks, work.block_threads, work.distinct_bytes = 1000, 256, 1e9
+    runs = [("a", "", 0.0, 2, [work, work]), ("view", "", 0.0, 0, []), ("b", "", 0.0, 1, [])]
+    begins = np.array([0, 10, 20, 100, 110, 120], "float64") * 1e3
+    ends = begins + np.array([1, 2, 3, 3, 4, 5], "float64") * 1e3
+    profile = stated("nvidia-h200")
+    a, b = node_times(runs, Runs(1e4, begins, ends, 2), profile)
+    assert (a.node, a.launches, b.node, b.launches) == ("a", 2, "b", 1)
+    np.testing.assert_allclose((a.seconds, b.seconds), (5e-6, 4e-6))
+    assert a.bound == Bound.MEMORY.value and (b.bound, b.least_seconds) == (None, None)
+    assert a.least_seconds == pytest.approx(2 * 1e9 / profile.memory_rate)
+    table = node_table([b, a])
+    assert table[1].endswith("memory  a") and table[1].split()[1] == "55.6%"
+    with pytest.raises(texloom.TVMError, match="executed 6 commands"):
+        node_times(runs, Runs(1e4, begins, ends, 3), profile)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system binds no process")
