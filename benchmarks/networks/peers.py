@@ -56,11 +56,16 @@ class Peer:
 
 
 @contextmanager
-def started(name: str, python: str, variables: Mapping[str, str]) -> Iterator[Peer]:
-    """Start the process of a peer by a Python that has its package."""
+def started(
+    name: str, python: str, variables: Mapping[str, str], script: str | None = None
+) -> Iterator[Peer]:
+    """Start the process of a peer by a Python that has its package.
+
+    Its script is that of the peer if `script` does not name another one of this folder.
+    """
     kept = {n: v for n, v in os.environ.items() if n not in ("PYTHONHOME", "PYTHONPATH")}
     with subprocess.Popen(
-        [python, FOLDER / f"{name.lower()}_child.py"],
+        [python, FOLDER / (script or f"{name.lower()}_child.py")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -75,6 +80,12 @@ def started(name: str, python: str, variables: Mapping[str, str]) -> Iterator[Pe
 def pytorch(python: str) -> Any:
     """Start PyTorch's process."""
     return started("PyTorch", python, {})
+
+
+def exporting_pytorch(python: str) -> Any:
+    """Start PyTorch's process for a network that it exports; see ``exported_child.py``."""
+    variables = {"TORCHINDUCTOR_COMPILE_THREADS": "2"}  # processes run side by side
+    return started("PyTorch", python, variables, "exported_child.py")
 
 
 def tinygrad() -> Any:
@@ -124,6 +135,7 @@ __all__ = [
     "Peer",
     "PeerArm",
     "Reference",
+    "exporting_pytorch",
     "own_arm",
     "pytorch",
     "started",

@@ -109,7 +109,7 @@ def arms(model: onnx.ModelProto, image: np.ndarray, dtype: str, compiled: bool) 
     return made
 
 
-def in_graph(network: Network, x: torch.Tensor) -> Run:
+def in_graph(network: torch.nn.Module, x: torch.Tensor) -> Run:
     """Return the replay of a CUDA graph."""
     side = torch.cuda.Stream()
     with torch.cuda.stream(side):
@@ -165,18 +165,17 @@ class Child:
         return seconds(self._runs[number], count)
 
 
-def main() -> None:
-    """Answer until the input ends."""
+def serve(child: object, threads: int) -> None:
+    """Answer requests by the methods of an object until the input ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # output of libraries goes there
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    torch.set_num_threads(os.cpu_count() or 1)
+    torch.set_num_threads(threads)
     available = torch.cuda.is_available()
     name = f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}" if available else None
     print(json.dumps(name), file=answers)
-    child = Child()
     for line in sys.stdin:
         request = json.loads(line)
         with torch.no_grad():
@@ -184,4 +183,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(Child(), threads=os.cpu_count() or 1)

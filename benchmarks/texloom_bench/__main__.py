@@ -37,7 +37,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         "buffers (and cuDNN, if PyTorch finds a CUDA device), float32, batch 1.",
         epilog="With `compile` as the first argument, measures compilation instead; with "
         "`kernels`, matrix products next to hand-written kernels; with `cpu`, products on the "
-        "processor next to oneDNN; with `operators`, single operators there next to onnxruntime.",
+        "processor next to oneDNN; with `products`, products of matrices by the default schedules "
+        "next to cuBLAS; with `operators`, single operators there next to onnxruntime.",
     )
     command_line.add_quick_option(parser)
     command_line.add_device_option(parser)
@@ -107,6 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from . import cpu
 
         return cpu.main(arguments[1:])
+    if arguments[:1] == ["products"]:
+        from . import products
+
+        return products.main(arguments[1:])
     if arguments[:1] == ["operators"]:
         from . import operators
 

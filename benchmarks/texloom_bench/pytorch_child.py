@@ -50,7 +50,20 @@ def repeated_convolutions(x, w, padding: int, runs: int) -> dict[str, Run]:
     return arms
 
 
-MAKERS = {each.__name__: each for each in (matmul, convolution, repeated_convolutions)}
+def repeated_products(a, b, runs: int) -> dict[str, Run]:
+    """cuBLAS: `runs` times ``[..., M, K]`` times ``[..., K, N]`` in one CUDA graph."""
+    out = torch.matmul(a, b)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(runs):
+            torch.matmul(a, b, out=out)
+    return {"cuBLAS": graph.replay}
+
+
+MAKERS = {
+    each.__name__: each for each in (matmul, convolution, repeated_convolutions, repeated_products)
+}
 
 
 def seconds(run: Run, count: int) -> float:
