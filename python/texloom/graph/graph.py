@@ -388,6 +388,7 @@ class Graph:
         measure: Device | str | None = None,
         max_live_bytes: int | None = None,
         placed: Placed | None = None,
+        compare_storages: bool = False,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -426,6 +427,10 @@ class Graph:
             Nodes that run on the host, with the target ``llvm``, by their names or by the names of
             their operations: ``{"Softmax": "llvm -mcpu=native"}``. Tensors are copied where a node
             of the host and one of `target` meet.
+        compare_storages : bool
+            Estimate kernels over textures also for targets whose textures are not faster than
+            buffers, so that the summary has the costs of both; textures are not folded then, and
+            where they are not faster, tensors stay in buffers.
 
         Raises
         ------
@@ -455,7 +460,7 @@ class Graph:
 
         def begun(core: Any, for_target: TargetValue, costs: Costs | None) -> Compilation:
             operators = [op._core for op in self._operators.values()]
-            limits = (max_live_bytes, progress)
+            limits = (max_live_bytes, progress, compare_storages)
             compilation = Compilation(core, for_target, operators, model, costs, *limits)
             compilation.run_passes(names, KernelLibrary(for_target))
             return compilation

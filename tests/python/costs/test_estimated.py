@@ -14,7 +14,6 @@ from texloom.__main__ import main
 from texloom.costs import EstimatedCosts
 from texloom.costs.estimated import LEAST_GAIN, estimated
 from texloom.graph import CostModel, Graph
-from texloom.graph.compilation import all_compared
 from texloom.inspect.storage_table import storage_rows
 from texloom.ops.convolution import convolution
 from texloom.profiles import Bound, kernel_limits, stated, stated_names
@@ -177,8 +176,7 @@ def test_networks_stay_in_buffers_where_textures_are_no_faster(target):
     """No kernel over textures is scheduled or compiled, so that they compile as fast as before."""
     compiled = NETWORKS["many channels"]().compile(target)
     assert scopes_of(compiled) == {"global"} and compiled.summary["scopes"] is None
-    with all_compared():
-        compared = NETWORKS["many channels"]().compile(target)
+    compared = NETWORKS["many channels"]().compile(target, compare_storages=True)
     assert scopes_of(compared) == {"global"}
     rows = storage_rows(compared.summary, 1)
     assert all(row.faster != "textures" for row in rows if row.name.startswith("conv"))
