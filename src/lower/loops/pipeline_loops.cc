@@ -285,14 +285,13 @@ class Pipeliner {
     const auto iteration = [&](const Expr& i) {
       Stmts all = copies.at_start(i, extent);
       for (const PipelinedFill& f : fills) {
-        if (f.is_async()) continue;
         const int64_t* known = int_value(i);
         if (known == nullptr || *known + f.ahead() < extent) append(all, f.at_start(i));
       }
       append(all, reading(rest, i, i));
       append(all, reading(inner.loop, i, i));
       for (const PipelinedFill& f : fills) {
-        if (!f.is_async()) append(all, f.at_end(i));
+        append(all, f.at_end(i));
       }
       const Expr next = make_binary(BinaryOp::Min, i + 1, make_int(extent - 1, i->type));
       append(all, reading(inner.lead, next, i + 1));
@@ -305,7 +304,7 @@ class Pipeliner {
     const Expr first = make_int(0, loop.var->type);
     append(result.lead, copies.lead(first));
     for (const PipelinedFill& f : fills) {
-      if (!f.is_async()) append(result.lead, f.lead());
+      append(result.lead, f.lead());
       ahead = std::max(ahead, f.ahead());
       for (const Buffer& b : f.buffers()) result.buffers.push_back(b);
     }
