@@ -144,7 +144,7 @@ struct AsyncFills {
   // group, an empty one in the last iterations, so that `pending` is the same number in all.
   Stmts at_start(const Expr& iteration, int64_t extent) const {
     if (fills.empty()) return {};
-    Stmts result{make_await_copies(static_cast<int>(ahead() - 1)), make_barrier()};
+    Stmts result{make_await_copies(static_cast<int>(ahead() - 1))};
     const Expr later = iteration + ahead();
     result.push_back(
         make_async_copies(make_if(later < make_int(extent, later->type), filled(later))));
