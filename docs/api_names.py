@@ -160,6 +160,7 @@ INTERNAL = (
     "texloom.onnx.comparison",
     "texloom.onnx.compile_options",
     "texloom.onnx.seeds",
+    "texloom.onnx.converter_errors",
     "texloom.onnx.count_propagation",
     "texloom.onnx.count_readers",
     "texloom.onnx.emission",
