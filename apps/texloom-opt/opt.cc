@@ -82,7 +82,7 @@ class Runner {
     // Without schedules nothing can be estimated: all kernels exist, and count as faster.
     const graph::KernelLibrary kernels = {
         .is_faster_joined = [](const auto&, const auto&, std::size_t) { return true; },
-        .attention = [](const auto&) { return graph::SharedComputation(); }};
+        .attention = [](const auto&, const auto&) { return graph::SharedComputation(); }};
     graph::run_graph_passes(graph, options_.graph_passes, {}, kernels);
     out_ << graph::to_string(graph);
     return kOk;

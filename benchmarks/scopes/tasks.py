@@ -22,7 +22,6 @@ from scopes import network
 
 from texloom.costs import Costs, open_costs
 from texloom.devices.lookup import present
-from texloom.graph.compilation import all_compared
 from texloom.inspect.storage_table import StorageRow, storage_rows
 from texloom.onnx.model import Model
 from texloom.target import Target
@@ -35,8 +34,8 @@ def rows(of: Network, target: Any, costs: Costs | None, device: Any) -> list[Sto
     """Return the operators of a network by measured costs, or by estimates without `costs`."""
     proto, shapes = of
     measure = device if costs else None
-    with all_compared():
-        model = Model(proto, target, "auto", shapes=shapes, costs=costs, measure=measure)
+    options = {"costs": costs, "measure": measure, "compare_storages": True}
+    model = Model(proto, target, "auto", shapes=shapes, **options)
     assert model.summary is not None
     return storage_rows(model.summary, len(model.signature.inputs), groups=False)
 

@@ -134,14 +134,16 @@ struct Barrier : StmtBase<Barrier> {
   auto fields() const { return field_list(); }
 };
 // Begins a group of copies: the body's stores to shared memory, which may be made later, until an
-// AwaitCopies. What they store is read now. The body has loops, conditions and stores alone.
+// AwaitCopies. What they store is read now. The body has loops, conditions and stores alone. A
+// group counts even if its body stores nothing, since AwaitCopies counts groups: no pass may drop
+// one.
 struct AsyncCopies : StmtBase<AsyncCopies> {
   static constexpr StmtKind kKind = StmtKind::AsyncCopies;
   Stmt body;
   auto fields() const { return field_list(body); }
 };
-// Makes the copies of all groups that this thread began, but for the last `pending` ones. Other
-// threads of the block see them after a barrier.
+// Makes the copies of all groups that this thread began, but for the last `pending` ones, among
+// them empty groups. Other threads of the block see the copies after a barrier.
 struct AwaitCopies : StmtBase<AwaitCopies> {
   static constexpr StmtKind kKind = StmtKind::AwaitCopies;
   int pending = 0;

@@ -198,6 +198,7 @@ void bind_compilation(py::module_& m, py::class_<graph::Graph>& graphs,
       .def_readwrite("blocks", &KernelWork::blocks)
       .def_readwrite("block_threads", &KernelWork::block_threads)
       .def_readwrite("operations", &KernelWork::operations)
+      .def_readwrite("fragment_products", &KernelWork::fragment_products)
       .def_readwrite("buffer_bytes", &KernelWork::buffer_bytes)
       .def_readwrite("texture_bytes", &KernelWork::texture_bytes)
       .def_readwrite("shared_bytes", &KernelWork::shared_bytes)

@@ -42,18 +42,14 @@ graph::KernelLibrary library_of(const py::object& kernels) {
     return computation_in(kernels.attr("moments_in_parts")(PyComputation{computation}));
   };
   library.attention =
-      [kernels](const graph::AttentionParts& parts) -> std::optional<graph::SharedComputation> {
-    return computation_in(kernels.attr("attention")(
-        PyComputation{parts.scores}, PyComputation{parts.weights}, PyComputation{parts.product},
-        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.factor, parts.order,
-        parts.hides_nan));
-  };
-  library.product_of_halves =
-      [kernels](const graph::SharedComputation& computation,
+      [kernels](const graph::AttentionParts& parts,
                 const std::vector<ir::Type>& stored) -> std::optional<graph::SharedComputation> {
     std::vector<std::string> types;
     for (const ir::Type type : stored) types.push_back(ir::to_string(type));
-    return computation_in(kernels.attr("product_of_halves")(PyComputation{computation}, types));
+    return computation_in(kernels.attr("attention")(
+        PyComputation{parts.scores}, PyComputation{parts.weights}, PyComputation{parts.product},
+        wrapped(parts.inputs), wrapped(parts.operands), parts.scale, parts.factor, parts.order,
+        parts.hides_nan, types));
   };
   return library;
 }

@@ -253,12 +253,18 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
     }
 
 
-def compile_model(path: Path, options: argparse.Namespace, progress: Progress) -> Model:
-    """Compile an ONNX file as the options of :func:`add_compile_arguments` say."""
+def compile_model(
+    path: Path, options: argparse.Namespace, progress: Progress, *, compare_storages: bool = False
+) -> Model:
+    """Compile an ONNX file as the options of :func:`add_compile_arguments` say.
+
+    `compare_storages` is as for :class:`texloom.onnx.Model`.
+    """
     from ..onnx import load
 
     try:
-        return load(path, **compile_arguments(options, progress))
+        arguments = compile_arguments(options, progress)
+        return load(path, **arguments, compare_storages=compare_storages)
     finally:
         progress.end()
 

@@ -82,10 +82,7 @@ def _text(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _storages(options: argparse.Namespace) -> int:
-    from ..graph.compilation import all_compared
-
-    with all_compared():
-        model = compile_model(options.model, options, Progress("spaces"))
+    model = compile_model(options.model, options, Progress("spaces"), compare_storages=True)
     if model.summary == {}:
         refuse(
             "BadOption",

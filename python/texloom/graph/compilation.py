@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,18 +26,6 @@ from .progress import Progress
 from .scheduler import alternatives_of
 from .tensor import GraphTensor
 
-_COMPARES: ContextVar[bool] = ContextVar("compares", default=False)
-
-
-@contextmanager
-def all_compared() -> Iterator[None]:
-    """Let compilations in this context estimate kernels over textures, though none may gain."""
-    outer = _COMPARES.set(True)
-    try:
-        yield
-    finally:
-        _COMPARES.reset(outer)
-
 
 @dataclass
 class Compilation:
@@ -59,6 +45,8 @@ class Compilation:
         Measured costs.
     max_live_bytes : int or None
     progress : callable or None
+    compare_storages : bool
+        Whether kernels over textures are estimated even where none may gain.
     estimated : EstimatedCosts or None
         Estimates of all costs, if :meth:`estimate` began them.
     """
@@ -70,6 +58,7 @@ class Compilation:
     costs: Costs | None
     max_live_bytes: int | None
     progress: Progress | None
+    compare_storages: bool = False
     estimated: EstimatedCosts | None = None
     _reports: list[Any] = field(default_factory=list)
     _sites: Any = field(default_factory=_core._CompiledSites)
@@ -106,13 +95,13 @@ class Compilation:
         return self.costs is not None
 
     def estimate(self, has_symbols: bool) -> bool:
-        """Estimate costs by the profile of the target, if textures may gain by them.
+        """Estimate costs by the profile of the target, if textures may gain or are to be compared.
 
-        Returns whether they may. Kernels for sizes that are known only at each run have no
-        estimates, and the user's cost model takes the place of them.
+        Returns whether there are estimates. Kernels for sizes that are known only at each run have
+        none, and the user's cost model takes the place of them.
         """
-        may_gain = self._may_gain_by_textures
-        if (may_gain or _COMPARES.get()) and not has_symbols and self.model is None:
+        is_wanted = self.compare_storages or self._may_gain_by_textures
+        if is_wanted and not has_symbols and self.model is None:
             self.estimated = EstimatedCosts(profile_of(self.target))
         return self.estimated is not None
 
@@ -198,8 +187,6 @@ class Compilation:
         may_fold: bool = True,
     ) -> Any:
         model = self._model(source)
-        # Estimates are compared as they are, without folds, which have costs of their own.
-        compares = _COMPARES.get()
         gain = {}
         if isinstance(source, EstimatedCosts):
             # Where textures are only compared, other compilations leave all tensors in buffers.
@@ -211,7 +198,8 @@ class Compilation:
             costs=source,
             fixed=list(fixed),
             max_live_bytes=self.max_live_bytes,
-            may_fold=may_fold and not compares,
+            # Storages are compared as they are, without folds, which have costs of their own.
+            may_fold=may_fold and not self.compare_storages,
             **gain,
             compiled=self._sites,
         )
@@ -245,4 +233,4 @@ def _random(tensor: GraphTensor) -> NDArray[Any]:
     return np.random.default_rng(0).random(tensor.shape, "float32").astype(dtype)
 
 
-__all__ = ["Compilation", "all_compared"]
+__all__ = ["Compilation"]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _core, extents
+from .. import _core
 from .._core import Device, TargetValue
 from ..arrays.arguments import as_array
-from ..checks.argument_kinds import kind_of
 from ..costs import Costs
 from ..custom.operators import Operator
 from ..devices.lookup import present
@@ -23,10 +21,12 @@ from ..extents import Condition
 from ..ops.coordinates import marked_coordinates
 from ..target import Target, resolve
 from .calls import accepted_scopes
-from .checks import check_name, check_scopes, checked_extents
+from .checks import check_name, check_scopes
 from .compilation import Compilation
 from .compiled import CompiledGraph
+from .concatenation import Concatenation
 from .cost_model import CostModel
+from .declarations import Declarations
 from .given_kernels import GivenKernels
 from .graph_passes import checked_passes, graph_passes
 from .kernel_library import KernelLibrary
@@ -64,19 +64,14 @@ class Graph:
         check_name("graph", name)
         self.name = name
         self._core = _core._Graph(name)  # not yet for a target
-        self._tensors: dict[str, GraphTensor] = {}
-        self._numbers: dict[str, int] = {}  # the numbers of tensors in the core's graph
-        self._inputs: list[GraphTensor] = []
-        self._nodes: dict[str, GivenKernels | None] = {}  # None: the compiler makes the kernels
+        self._declared = Declarations(self)
         self._operators: dict[tuple[str, int], Operator] = {}
-        self._computed: set[str] = set()  # the names of tensors that nodes compute
-        self._outputs: dict[GraphTensor, str] = {}  # the names of outputs in runs
         self._symbols = Symbols(self._core)
 
     @property
     def inputs(self) -> tuple[GraphTensor, ...]:
         """The inputs, in the order in which they were added."""
-        return tuple(self._inputs)
+        return tuple(self._declared.inputs)
 
     def input(self, name: str, shape: Sequence[int | str], dtype: str = "float32") -> GraphTensor:
         """Add a tensor that the caller gives at each run, as a row-major array.
@@ -96,19 +91,19 @@ class Graph:
             TL3040 for a name that is taken, and for a shape that is not a list of positive numbers
             and symbols.
         """
-        tensor = self._new(name, shape, dtype)
+        tensor = self._declared.new_tensor(name, shape, dtype)
         number = self._core.input(name, dtype, self._symbols.steps(tensor.shape))
         self._symbols.add(tensor.shape)
-        self._add(tensor, number)
-        self._inputs.append(tensor)
+        self._declared.add(tensor, number)
+        self._declared.inputs.append(tensor)
         return tensor
 
     def constant(self, name: str, value: ArrayLike) -> GraphTensor:
         """Add a constant tensor: its values are copied now, and packed by :meth:`compile`."""
         array = np.asarray(as_array(value), order="C")
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
-        tensor = self._new(name, array.shape, array.dtype.name)
-        self._add(tensor, self._core.constant(name, tensor.dtype, array))
+        tensor = self._declared.new_tensor(name, array.shape, array.dtype.name)
+        self._declared.add(tensor, self._core.constant(name, tensor.dtype, array))
         return tensor
 
     def node(
@@ -154,7 +149,7 @@ class Graph:
             Diagnostics of calls in `compute` have a note that names the node.
         """
         check_name("node", name)
-        self._check_inputs(name, inputs)
+        self._declared.check_inputs(name, inputs)
         check_schedule(name, schedule)
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         check_scopes(name, scopes, len(inputs) + len(made), costs)
@@ -162,8 +157,12 @@ class Graph:
         title = op or getattr(compute, "__name__", "node")
         combinations = {label: tuple(each) for label, each in scopes.items()}
         kernels = GivenKernels(schedule, computation, combinations, dict(costs or {}), fold_share)
-        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
-        numbers = self._core.node(name, title, self._numbers_of(inputs), self._described(outputs))
+        outputs = self._declared.new_outputs(
+            name, [(symbols.shape_in_graph(t), t.dtype) for t in made]
+        )
+        numbers = self._core.node(
+            name, title, self._declared.numbers_of(inputs), self._described(outputs)
+        )
         self._keep(name, outputs, numbers, conditions, kernels)
         return outputs[0] if len(outputs) == 1 else outputs
 
@@ -201,16 +200,18 @@ class Graph:
         """
         check_name("node", name)
         check_name("node's operation", op)
-        self._check_inputs(name, inputs)
+        self._declared.check_inputs(name, inputs)
         made, symbols, conditions = self._symbols.computed(name, compute, inputs)
         computation = _core._Computation(symbols.placeholders, made, symbols.given)
-        outputs = self._named_outputs(name, [(symbols.shape_in_graph(t), t.dtype) for t in made])
+        outputs = self._declared.new_outputs(
+            name, [(symbols.shape_in_graph(t), t.dtype) for t in made]
+        )
         numbers = self._core.operator(
             name,
             op,
             computation,
             marked_coordinates(compute),
-            self._numbers_of(inputs),
+            self._declared.numbers_of(inputs),
             self._described(outputs),
             dict(attributes or {}),
         )
@@ -224,36 +225,13 @@ class Graph:
         are copied.
         """
         check_name("node", name)
-        self._check_inputs(name, inputs)
-        if not inputs:
-            refuse(_BAD, f"the concatenation {name!r} has no inputs", "give it tensors to join")
-        shape = list(inputs[0].shape)
-        if not isinstance(axis, Integral) or not -len(shape) <= axis < len(shape):
-            refuse(
-                _BAD,
-                f"the concatenation {name!r} is along axis {axis!r}, but its inputs have rank "
-                f"{len(shape)}",
-                f"give an axis from {-len(shape)} to {len(shape) - 1}"
-                if shape
-                else "join tensors that have an axis",
-            )
-        axis %= len(shape)
-        same_types = len({each.dtype for each in inputs}) == 1
-        conditions = self._symbols.joined(axis, inputs)
-        if not same_types or conditions is None:
-            refuse(
-                _BAD,
-                f"the concatenation {name!r} cannot join "
-                f"{', '.join(each.described() for each in inputs)} along axis {axis}: they differ "
-                "in another extent or in dtype",
-                "join tensors that differ only along that axis",
-            )
-        shape[axis] = extents.plain(sum(each.shape[axis] for each in inputs))
-        outputs = self._named_outputs(name, [(shape, inputs[0].dtype)])
+        self._declared.check_inputs(name, inputs)
+        made = Concatenation.of(name, inputs, axis)
+        outputs = self._declared.new_outputs(name, [(made.shape, inputs[0].dtype)])
         numbers = self._core.concatenation(
-            name, self._numbers_of(inputs), self._described(outputs), axis
+            name, self._declared.numbers_of(inputs), self._described(outputs), made.axis
         )
-        self._keep(name, outputs, numbers, conditions)
+        self._keep(name, outputs, numbers, made.conditions)
         return outputs[0]
 
     def custom(
@@ -296,7 +274,7 @@ class Graph:
                 f"the operator of the node {name!r} is {op!r}, not a custom operator",
                 "make one by texloom.custom.host_operator or texloom.custom.source_operator",
             )
-        self._check_inputs(name, inputs)
+        self._declared.check_inputs(name, inputs)
         settings = dict(attributes or {})
         given = accepted_scopes(name, op, len(inputs), scopes)
         if self._operators.get((op.name, op.version), op) is not op:
@@ -308,11 +286,11 @@ class Graph:
             )
         made = op.shapes(*((t.dtype, t.shape) for t in inputs), **settings)
         check_scopes(name, given, len(inputs) + len(made), None)
-        outputs = self._named_outputs(name, [(list(shape), dtype) for dtype, shape in made])
+        outputs = self._declared.new_outputs(name, [(list(shape), dtype) for dtype, shape in made])
         numbers = self._core.call(
             name,
             op.name,
-            self._numbers_of(inputs),
+            self._declared.numbers_of(inputs),
             self._described(outputs),
             [(label, list(each)) for label, each in given.items()],
             settings,
@@ -339,26 +317,9 @@ class Graph:
             TL3040 for a tensor that no node computes or that is an output already, and for a name
             that another tensor or output has.
         """
-        self._check_inputs("output", [tensor])
-        if tensor.name not in self._computed:
-            refuse(
-                _BAD,
-                f"the output {tensor.name!r} is an input or a constant, which no node computes",
-                "give a tensor that a node computes, such as a copy",
-            )
-        if tensor in self._outputs:
-            refuse(
-                _BAD,
-                f"the tensor {tensor.name!r} is an output already",
-                "call output() once for it",
-            )
-        if name is None:
-            name = tensor.name
-        check_name("output", name)
-        if self._tensors.get(name, tensor) != tensor or name in self._outputs.values():
-            refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
-        self._core.output(self._numbers[tensor.name], name)
-        self._outputs[tensor] = name
+        self._declared.check_inputs("output", [tensor])
+        (number,) = self._declared.numbers_of([tensor])
+        self._core.output(number, self._declared.add_output(tensor, name))
         return tensor
 
     def require(self, node: str, conditions: Iterable[Condition]) -> None:
@@ -388,6 +349,7 @@ class Graph:
         measure: Device | str | None = None,
         max_live_bytes: int | None = None,
         placed: Placed | None = None,
+        compare_storages: bool = False,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -426,6 +388,10 @@ class Graph:
             Nodes that run on the host, with the target ``llvm``, by their names or by the names of
             their operations: ``{"Softmax": "llvm -mcpu=native"}``. Tensors are copied where a node
             of the host and one of `target` meet.
+        compare_storages : bool
+            Estimate kernels over textures also for targets whose textures are not faster than
+            buffers, so that the summary has the costs of both; textures are not folded then, and
+            where they are not faster, tensors stay in buffers.
 
         Raises
         ------
@@ -442,7 +408,7 @@ class Graph:
                 f"scopes={scopes!r} is not a choice of storages",
                 "use 'auto', 'texture' or 'global'",
             )
-        if not self._outputs:
+        if not self._declared.outputs:
             refuse(
                 _BAD,
                 f"the graph {self.name!r} has no output",
@@ -455,7 +421,7 @@ class Graph:
 
         def begun(core: Any, for_target: TargetValue, costs: Costs | None) -> Compilation:
             operators = [op._core for op in self._operators.values()]
-            limits = (max_live_bytes, progress)
+            limits = (max_live_bytes, progress, compare_storages)
             compilation = Compilation(core, for_target, operators, model, costs, *limits)
             compilation.run_passes(names, KernelLibrary(for_target))
             return compilation
@@ -474,49 +440,26 @@ class Graph:
         )
         # Native code writes the caller's arrays: another layout would be converted in each run.
         is_native = resolved.kind == "llvm"
-        renamed = {name for tensor, name in self._outputs.items() if name != tensor.name}
+        renamed = {name for tensor, name in self._declared.outputs.items() if name != tensor.name}
         compilation.schedule(textures, open_outputs=set() if is_native else renamed)
         if measure is not None:
             launches = partial(short_launches, Graph("launches"), target)
             compilation.measure(present(measure), self.inputs, launches)
         compiled, choice = compilation.run(scopes)
-        outputs = [replace(tensor, name=name) for tensor, name in self._outputs.items()]
+        outputs = [replace(tensor, name=name) for tensor, name in self._declared.outputs.items()]
         return CompiledGraph(compiled, self.inputs, outputs, choice)
 
     def _for_target(self, target: TargetValue) -> Any:
         """Return the core's graph for a target, with the user's kernels."""
         core = self._core.for_target(target)
-        for number, (name, kernels) in enumerate(self._nodes.items()):
+        for number, (name, kernels) in enumerate(self._declared.nodes.items()):
             if kernels is not None:
                 core.set_alternatives(number, kernels.alternatives(name, target))
         return core
 
-    def _new(self, name: str, shape: Sequence[Any], dtype: str) -> GraphTensor:
-        """Return a tensor that the graph does not have yet."""
-        check_name("tensor", name)
-        if name in self._tensors or name in self._outputs.values():
-            refuse(_BAD, f"two tensors are called {name!r}", "give each a name of its own")
-        return GraphTensor(name, checked_extents(name, shape), dtype, self)
-
-    def _named_outputs(
-        self, name: str, outputs: Sequence[tuple[Sequence[Any], str]]
-    ) -> tuple[GraphTensor, ...]:
-        """Return a tensor for each shape and dtype that a node computes."""
-        if name in self._nodes:
-            refuse(_BAD, f"two nodes are called {name!r}", "give each a name of its own")
-        names = [name] if len(outputs) == 1 else [f"{name}.{i}" for i in range(len(outputs))]
-        return tuple(self._new(n, *each) for n, each in zip(names, outputs, strict=True))
-
     def _described(self, tensors: Sequence[GraphTensor]) -> list[tuple[str, str, Any]]:
         """Return the outputs of a node in the form that the core takes."""
         return [(each.name, each.dtype, self._symbols.steps(each.shape)) for each in tensors]
-
-    def _numbers_of(self, tensors: Sequence[GraphTensor]) -> list[int]:
-        return [self._numbers[each.name] for each in tensors]
-
-    def _add(self, tensor: GraphTensor, number: int) -> None:
-        self._tensors[tensor.name] = tensor
-        self._numbers[tensor.name] = number
 
     def _keep(
         self,
@@ -527,27 +470,8 @@ class Graph:
         kernels: GivenKernels | None = None,
     ) -> None:
         """Keep a node that was added to the core, and the conditions on its sizes."""
-        for tensor, number in zip(outputs, numbers, strict=True):
-            self._add(tensor, number)
-            self._computed.add(tensor.name)
-        self._nodes[name] = kernels
+        self._declared.add_node(name, outputs, numbers, kernels)
         self._symbols.keep(name, conditions)
-
-    def _check_inputs(self, name: str, inputs: Sequence[GraphTensor]) -> None:
-        if not isinstance(inputs, (list, tuple)):
-            refuse(
-                _BAD,
-                f"the inputs of {name!r} are {kind_of(inputs)}, not a list",
-                "write them in brackets, also if there is one: [x]",
-            )
-        for each in inputs:
-            if not isinstance(each, GraphTensor) or each._graph is not self:
-                refuse(
-                    _BAD,
-                    f"{name!r} is given {each!r}, which is not a tensor of this graph",
-                    "give a tensor that input, constant, node, op, concat or custom of this graph "
-                    "returned",
-                )
 
 
 __all__ = [

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any
 
 from .. import _core, te
 from .._core import TargetValue, Tensor
@@ -39,16 +38,6 @@ _MOST_WIDTH = 256
 
 
 @dataclass(frozen=True)
-class _Attention:
-    """Attention that is one kernel: its inputs, what it multiplies, and what makes the kernel."""
-
-    inputs: list[Tensor]
-    operands: Sequence[Tensor]
-    heads: Heads | None
-    make: Callable[..., Tensor]
-
-
-@dataclass(frozen=True)
 class KernelLibrary:
     """The schedules of :mod:`texloom.ops.schedules` for a target.
 
@@ -58,7 +47,6 @@ class KernelLibrary:
     """
 
     target: TargetValue
-    _attention: dict[Any, _Attention] = field(default_factory=dict, compare=False, repr=False)
 
     def is_faster_joined(
         self, first: _core._Computation, second: _core._Computation, number: int
@@ -176,6 +164,7 @@ class KernelLibrary:
         factor: float,
         axes: Sequence[int],
         hides_nan: bool,
+        stored: Sequence[str],
     ) -> _core._Computation | None:
         """Return attention as one kernel.
 
@@ -198,6 +187,9 @@ class KernelLibrary:
             The axes of `product` that the axes of the result are; if empty, the same.
         hides_nan : bool
             Whether NaN in the softmax is replaced by 0.
+        stored : sequence of str
+            The types in which the inputs are stored. The kernel multiplies float16, by matrix
+            units, if queries, keys and values are stored as such.
         """
         is_masked = not _computes(softmax, weights)
         if is_masked and not _computes(masked_softmax, weights):
@@ -207,12 +199,13 @@ class KernelLibrary:
             heads = _heads(scores, operands[1])
             if heads is None or not _is_over_heads(scores, product, heads, is_merged):
                 return None
-        tile = self._attention_tile(operands, heads)
+        multiplied = operands[:3]
+        tile = self._attention_tile(multiplied, _stored_types(inputs, multiplied, stored), heads)
         if tile is None:
             return None
-        make = partial(
-            attention,
+        made = attention(
             *operands,
+            tile=tile,
             scale=scale,
             factor=factor,
             heads=heads,
@@ -221,42 +214,19 @@ class KernelLibrary:
             hides_nan=hides_nan,
             axes=list(axes) or None,
         )
-        made = make(tile=tile)
-        self._attention[made.op] = _Attention(list(inputs), operands[:3], heads, make)
         return _core._Computation(list(inputs), [made])
 
-    def product_of_halves(
-        self, computation: _core._Computation, stored: Sequence[str]
-    ) -> _core._Computation | None:
-        """Return attention as a kernel that multiplies float16; None if it would be no faster.
-
-        Parameters
-        ----------
-        computation : _Computation
-            For other computations than those of :meth:`attention`, the result is None.
-        stored : sequence of str
-            The types in which its inputs are stored.
-        """
-        known = self._attention.get(computation.outputs[0].op)
-        if known is None or self.target.is_cpu:
-            return None
-        of = {each.op: dtype for each, dtype in zip(known.inputs, stored, strict=True)}
-        dtypes = [of[Moved.of(each).source.op] for each in known.operands]
-        sizes = Sizes.of(*known.operands, known.heads)
-        tile = gpu_attention.tile_for(sizes, dtypes, self.target)
-        if not isinstance(tile, FragmentBlock):
-            return None
-        return _core._Computation(known.inputs, [known.make(tile=tile)])
-
     def _attention_tile(
-        self, operands: Sequence[Tensor], heads: Heads | None
+        self, operands: Sequence[Tensor], stored: Sequence[str], heads: Heads | None
     ) -> Tile | BlockTile | FragmentBlock | None:
-        """Return the tile; None if separate kernels are faster."""
-        query, key, value = operands[:3]
+        """Return the tile for the types of queries, keys and values in memory.
+
+        None if separate kernels are faster.
+        """
+        query, key, value = operands
         sizes = Sizes.of(query, key, value, heads)
         if not self.target.is_cpu:
-            dtypes = [each.dtype for each in operands[:3]]
-            return gpu_attention.tile_for(sizes, dtypes, self.target)
+            return gpu_attention.tile_for(sizes, stored, self.target)
         if sizes.width > _MOST_WIDTH:
             return None
         facts = processor_attention.Attention(
@@ -268,6 +238,14 @@ class KernelLibrary:
             Registers.of(self.target),
         )
         return processor_attention.ATTENTION.best(facts, profile_of(self.target))
+
+
+def _stored_types(
+    inputs: Sequence[Tensor], operands: Sequence[Tensor], stored: Sequence[str]
+) -> list[str]:
+    """Return the types in which operands are stored, given those of the inputs that they move."""
+    of = {each.op: dtype for each, dtype in zip(inputs, stored, strict=True)}
+    return [of[Moved.of(each).source.op] for each in operands]
 
 
 def _heads(scores: _core._Computation, key: Tensor) -> Heads | None:

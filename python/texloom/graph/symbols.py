@@ -61,21 +61,6 @@ class Symbols:
         wide = (extent for tensor in made for extent in symbols.shape_in_graph(tensor))
         return made, symbols, conditions + [Condition(False, extent, 1) for extent in wide]
 
-    @staticmethod
-    def joined(axis: int, tensors: Sequence[GraphTensor]) -> list[Condition] | None:
-        """Return conditions under which shapes agree except along `axis`; None if they never do."""
-        first = tensors[0].shape
-        if any(len(each.shape) != len(first) for each in tensors):
-            return None
-        with extents.collected() as conditions:
-            agrees = all(
-                extents.agree(extent, first[i])
-                for each in tensors
-                for i, extent in enumerate(each.shape)
-                if i != axis
-            )
-        return list(conditions) if agrees else None
-
     def keep(self, node: str, conditions: Iterable[Condition]) -> None:
         """Add the conditions of a node that do not hold for all sizes."""
         for each in conditions:

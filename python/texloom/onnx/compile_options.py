@@ -39,6 +39,7 @@ class CompileOptions:
     operators: Sequence[Operator] = ()
     seed: int | str = 0
     placed: Placed | None = None
+    compare_storages: bool = False
 
     def __post_init__(self) -> None:
         check_precision(self.precision)

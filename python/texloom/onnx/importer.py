@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 
 from .. import extents
 from ..custom.operators import Operator
-from ..errors import InternalError, TVMError, refuse
-from ..extents import are_known
+from ..errors import TVMError, refuse
 from ..graph.graph import Graph
 from ..graph.loop_body import LoopBody
 from ..graph.progress import Progress
 from ..ops.products.dots import DotProducts
 from ..ops.random import Stream
 from .attributes import attributes_of
+from .converter_errors import LostError, explained
 from .converters import converter_of
 from .converters.registry import Converter
 from .converters.stored import on_stored
@@ -59,7 +59,6 @@ from .seeds import Streams
 from .sizes import computed_sizes
 from .stand_ins import StandIns
 
-_BUGS = (AssertionError, AttributeError, NameError, RecursionError)
 _LOST = Value((), "")  # an output of an unconverted node, or of a node that depends on one
 
 
@@ -196,7 +195,7 @@ class Importer(Emission):
             self._needs |= needs.inputs
             where = f"{node.op_type} {'/'.join(self._path)!r}"
             self._reasons.update(dict.fromkeys(f"{where}: {each}" for each in needs.reasons))
-        except _LostError:
+        except LostError:
             pass
         except TVMError as error:
             self._refuse(node, reason_of(error))
@@ -322,41 +321,11 @@ class Importer(Emission):
             partial(self._subgraph, scope),
             partial(self._recorded, scope),
         )
-        with self._explained(node, inputs):
+        with explained(node.op_type, self._path[-1], inputs):
             with extents.collected() as conditions:
                 made = converted_counted(view, converter) if has_count(view) else converter(view)
             self._builder.require(self._path[-1], conditions)
         return [made] if isinstance(made, Value) else list(made)
-
-    @contextmanager
-    def _explained(self, node: onnx.NodeProto, inputs: Sequence[Value | None]) -> Iterator[None]:
-        """Turn exceptions of a converter into reasons for users.
-
-        Exceptions with a reason pass, and the text of a ValueError is one. Other exceptions mean a
-        bug of the converter, or a node whose attributes contradict its inputs. If inputs have open
-        extents, other exceptions mean that the converter needs to know these extents.
-        """
-        try:
-            yield
-        except (NeedsValues, _LostError, Unsupported, InternalError, Warning):
-            raise
-        except _BUGS as error:
-            raise InternalError(
-                f"internal error: {node.op_type} {self._path[-1]!r}: {type(error).__name__}: "
-                f"{error}; this is a bug in Texloom, please report it with the model"
-            ) from error
-        except Exception as error:
-            cause = error.__cause__ if isinstance(error, TVMError) else error
-            if type(cause) is ValueError:  # raised by functions of `ops`, with a text for users
-                raise Unsupported(str(cause)) from error
-            if open_extents := _open_extents(inputs):
-                named = ", ".join(open_extents)
-                raise Unsupported(
-                    f"it needs to know the extents of its inputs, but the model leaves open {named}"
-                ) from error
-            if isinstance(error, TVMError):
-                raise
-            raise Unsupported(f"it is not valid: {type(error).__name__}: {error}") from error
 
     def _inlined(
         self,
@@ -407,7 +376,7 @@ class Importer(Emission):
         self._refusals, self._needs, self._reasons = {}, frozenset(), {}
         try:
             yield
-        except (_LostError, TVMError) as error:
+        except (LostError, TVMError) as error:
             why = [reason_of(error)] if isinstance(error, TVMError) else []
             why += [f"{each.op} {each.node!r}: {each.reason}" for each in self._refusals]
             why += [*self._reasons, "it reads a node that cannot be converted"]
@@ -471,13 +440,9 @@ class Importer(Emission):
         return value
 
 
-class _LostError(Exception):
-    """A converter needs the output of a node that has been refused already."""
-
-
 def _none_lost(values: list[Value]) -> list[Value]:
     if any(each is _LOST for each in values):
-        raise _LostError
+        raise LostError
     return values
 
 
@@ -487,12 +452,6 @@ def _inputs_of(node: onnx.NodeProto, scope: Scope) -> list[Value | None]:
         if name and value is None:
             raise Unsupported(f"no node computes its input {name!r}")
     return inputs
-
-
-def _open_extents(inputs: Sequence[Value | None]) -> list[str]:
-    """Return the extents of the inputs that are known only at a run, as text."""
-    given = [extent for each in inputs if each is not None for extent in each.shape]
-    return list(dict.fromkeys(str(each) for each in given if not are_known([each])))
 
 
 def _domain(each: onnx.NodeProto | onnx.FunctionProto) -> str:

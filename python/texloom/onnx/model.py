@@ -71,6 +71,7 @@ class Model:
     seed : int or str
         As for :func:`texloom.compile`.
     placed : mapping of str to str or Target, optional
+    compare_storages : bool
         As for :meth:`texloom.graph.Graph.compile`.
 
     Attributes
@@ -105,6 +106,7 @@ class Model:
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
         placed: Placed | None = None,
+        compare_storages: bool = False,
     ) -> None:
         seed = checked_seed(seed)
         self._options = CompileOptions(
@@ -117,6 +119,7 @@ class Model:
             checked_operators(operators),
             seed,
             placed,
+            compare_storages,
         )
         if isinstance(seed, str):
             model = with_seed(model, seed)

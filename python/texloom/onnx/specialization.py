@@ -89,6 +89,7 @@ class Specialization:
                 costs=options.costs,
                 measure=options.measure,
                 placed=options.placed,
+                compare_storages=options.compare_storages,
             )
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:

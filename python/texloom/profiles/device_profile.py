@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 FORMAT = "texloom device profile"
-VERSION = 2
+VERSION = 3
 MEASURED, STATED = "measured", "stated"
 
 
@@ -131,6 +131,9 @@ class DeviceProfile:
         From the begin of a load from memory to its use.
     fma_seconds : float
         From the begin of a fused product to its use.
+    matrix_speed : float
+        Products of float16 that matrix units make by fragments, with sums in float32, in the time
+        of one fused product of float32; 1 without matrix units.
     has_fast_shared_memory : bool
         Whether data in shared memory is nearer than in the cache, so that copies to it pay.
     fma_rates : tuple of FmaRate
@@ -162,6 +165,7 @@ class DeviceProfile:
     barrier_seconds: float
     latency_seconds: float
     fma_seconds: float
+    matrix_speed: float
     has_fast_shared_memory: bool
     fma_rates: tuple[FmaRate, ...]
     bandwidths: tuple[Bandwidth, ...] = ()
@@ -170,6 +174,11 @@ class DeviceProfile:
     def fma_rate(self) -> float:
         """The best rate of fused products of float32, per second."""
         return max(each.per_second for each in self.fma_rates if each.dtype == "float32")
+
+    @property
+    def matrix_rate(self) -> float:
+        """The rate of products of float16 by fragments, per second."""
+        return self.matrix_speed * self.fma_rate
 
     @property
     def has_faster_textures(self) -> bool:

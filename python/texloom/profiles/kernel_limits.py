@@ -27,7 +27,7 @@ def kernel_limits(work: _KernelWork, profile: DeviceProfile) -> dict[Bound, floa
     A processor without a block does nothing: the rates are those of the processors that have one in
     the last round of blocks. The loads of an iteration overlap, and those of all threads that the
     processors hold; a processor that holds fewer threads than keep it busy overlaps iterations of
-    one thread instead.
+    one thread instead. Threads and matrix units do not compute at once.
     """
     threads = int(work.block_threads)
     held = int(profile.held_blocks(threads, work.block_shared_bytes, work.registers))
@@ -36,8 +36,9 @@ def kernel_limits(work: _KernelWork, profile: DeviceProfile) -> dict[Bound, floa
     overlapping = max(
         1.0, profile.busy_threads / (profile.processors * profile.threads_per_processor)
     )
+    arithmetic = work.operations / profile.fma_rate + work.fragment_products / profile.matrix_rate
     return {
-        Bound.ARITHMETIC: work.operations / (share * profile.fma_rate),
+        Bound.ARITHMETIC: arithmetic / share,
         Bound.BUFFERS: work.buffer_bytes / (share * profile.near_rate),
         Bound.TEXTURES: work.texture_bytes / (share * profile.texture_rate),
         Bound.SHARED: work.shared_bytes / (share * profile.shared_rate),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -87,6 +88,14 @@ struct Operand {
   std::vector<const Node*> moves;  // from the source to the operand
   double factor = 1;
 };
+
+// A computation that a library made of the parts, and which keeps them; null without computations.
+SharedComputation with_parts(const SharedComputation& made, AttentionParts parts) {
+  if (made == nullptr) return nullptr;
+  Computation kept = *made;
+  kept.attention = std::make_shared<const AttentionParts>(std::move(parts));
+  return std::make_shared<const Computation>(std::move(kept));
+}
 
 inline constexpr std::size_t kMostMasks = 3;
 
@@ -248,13 +257,15 @@ class AttentionFusion {
       if (order) parts.order = *order;
       if (!order) mover = nullptr;
     }
-    const auto computation = kernels_.attention(parts);
-    if (!computation) return false;
+    std::vector<ir::Type> stored;
+    for (const TensorId id : sources) stored.push_back(tensor(id).type);
+    const auto made = kernels_.attention(parts, stored);
+    if (!made) return false;
     node.op = "attention";
     node.inputs = std::move(sources);
     node.attributes.clear();
     node.pattern = Pattern::Opaque;
-    node.computation = *computation;
+    node.computation = with_parts(*made, std::move(parts));
     if (mover != nullptr) write_moved(node, *mover);
     return true;
   }

@@ -5,6 +5,7 @@
 
 #include "ir/text/parse_buffer.h"
 #include "ir/text/parse_expr.h"
+#include "ir/text/parse_launch.h"
 #include "ir/text/parse_stmt.h"
 
 namespace texloom::ir {
@@ -43,11 +44,11 @@ class ProgramParser {
     }
     while (reader_.at_word("param") && !reader_.at("[", 1)) param();
     while (auto temporary = stmts_.temporary()) program_.temporaries.push_back(*temporary);
-    stmts_.find_kernels();
+    launches_.find_kernels();
     program_.body = stmts_.statements();
     while (stmts_.at_kernel()) kernel();
     if (reader_.peek().kind != TokenKind::End) reader_.fail_expected("a statement or a kernel");
-    stmts_.check_launches(program_.kernels);
+    launches_.check_launches(program_.kernels);
   }
 
   ProgramStage stage() {
@@ -127,10 +128,10 @@ class ProgramParser {
     Kernel k;
     const NamedToken name = reader_.name("the name of a kernel");
     k.name = name.name;
-    k.grid = stmts_.extents("grid");
-    k.block = stmts_.block_extents();
+    k.grid = launches_.extents("grid");
+    k.block = launches_.block_extents();
     k.location = stmts_.place(first);
-    if (stmts_.kernel_number(k.name) != static_cast<int>(program_.kernels.size())) {
+    if (launches_.kernel_number(k.name) != static_cast<int>(program_.kernels.size())) {
       reader_.wrong(name.token, "give each kernel a different name", "two kernels are named {}",
                     name.token.text);
     }
@@ -154,7 +155,7 @@ class ProgramParser {
     const bool scalar = reader_.at_name() && parse_type(reader_.peek().text).has_value();
     if (!scalar) reader_.fail_expected("'read', 'write', 'read_write' or a type");
     p.scalar = names_.bind(reader_, name, reader_.type());
-    if (reader_.accept("<")) p.extent = stmts_.extent();
+    if (reader_.accept("<")) p.extent = launches_.extent();
     return p;
   }
 
@@ -166,7 +167,7 @@ class ProgramParser {
     ThreadAxis a;
     a.tag = reader_.thread_tag();
     reader_.expect("<");
-    a.extent = stmts_.extent();
+    a.extent = launches_.extent();
     a.var = names_.bind(reader_, name, type);
     return a;
   }
@@ -193,6 +194,7 @@ class ProgramParser {
   TextNames names_;
   ExprParser exprs_;
   StmtParser stmts_;
+  LaunchParser& launches_ = stmts_.launches();
   Program program_;
 };
 

@@ -1,22 +1,20 @@
-// Parses statements of the text form, including launches, for ir/text/parse.h.
+// Parses statements of the text form, for ir/text/parse.h.
 #pragma once
 
-#include <array>
 #include <functional>
-#include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "ir/program.h"
 #include "ir/text/parse_expr.h"
+#include "ir/text/parse_launch.h"
 
 namespace texloom::ir {
 
 class StmtParser {
  public:
   StmtParser(TextReader& reader, TextNames& names, ExprParser& exprs)
-      : reader_(reader), names_(names), exprs_(exprs) {}
+      : reader_(reader), names_(names), exprs_(exprs), launches_(reader, names, exprs) {}
 
   // Statements up to the end of the text, the next kernel, or an unmatched closing brace. Nested
   // blocks are parsed without recursion.
@@ -27,20 +25,9 @@ class StmtParser {
   // allocations of global memory before all statements.
   std::optional<Buffer> temporary();
 
-  // Looks ahead for kernels and numbers them, since launches precede their kernels.
-  void find_kernels();
-  // The number of the first kernel of this name, which find_kernels has found.
-  int kernel_number(const std::string& name) const { return numbers_.at(name); }
-  // Launches repeat facts about their kernels, for people who read the text. Fails if one of these
-  // facts is wrong.
-  void check_launches(const std::vector<Kernel>& kernels) const;
+  // Parses the launches among the statements.
+  LaunchParser& launches() { return launches_; }
 
-  // "grid=(8, n, 1)"
-  std::array<Expr, 3> extents(std::string_view what);
-  // "block=(8, 1, 1)"
-  std::array<int64_t, 3> block_extents();
-  // A positive number, or an expression of symbols.
-  Expr extent();
   // The location of the statement or kernel that begins with this word.
   SourceLocation place(const Token& first) { return reader_.location(reader_.line_of(first)); }
 
@@ -66,12 +53,6 @@ class StmtParser {
   struct Block {
     Close close;
     std::vector<Item> items;
-  };
-  struct PendingLaunch {
-    NamedToken kernel;
-    std::vector<NamedToken> operands;
-    std::array<Expr, 3> grid;
-    std::array<int64_t, 3> block;
   };
 
   static Item statement(Stmt s) { return {std::move(s), {}, {}, {}, {}}; }
@@ -100,10 +81,8 @@ class StmtParser {
   Stmt free();
   Stmt barrier();
   Stmt await_copies();
-  Stmt launch();
 
   void check_object(const Token& word, const BufferNode& buffer) const;
-  void check_launch(const PendingLaunch& launch, const Kernel& kernel) const;
   // Checks the typing rules of this node, but not of its children.
   static Stmt checked(const ExprParser& exprs, const Token& at, Stmt s) {
     exprs.check(at, s);
@@ -113,8 +92,7 @@ class StmtParser {
   TextReader& reader_;
   TextNames& names_;
   ExprParser& exprs_;
-  std::map<std::string, int> numbers_;  // the numbers of kernels by their names
-  std::vector<PendingLaunch> launches_;
+  LaunchParser launches_;
 };
 
 }  // namespace texloom::ir

@@ -1,36 +1,21 @@
-// The text form of expressions, statements and programs.
-//
-// A number after the name distinguishes variables of the same name. The text omits what the parser
-// can infer: the type of a loop variable if it equals the extent's type, and the type of a load if
-// it equals the buffer's element type.
+// The text form of statements and programs.
 
 #include <fmt/format.h>
 
 #include "ir/program.h"
-#include "ir/reducer.h"
 #include "ir/text/lexer.h"
+#include "ir/text/print_expr.h"
 #include "ir/text/print_names.h"
 #include "ir/visit.h"
 
 namespace texloom::ir {
 namespace {
 
-// fmt::format with arguments evaluated from left to right, which a function call does not
-// guarantee: names get their numbers in the order of the text.
-struct InOrder {
-  template <class... Args>
-  explicit InOrder(fmt::format_string<Args...> format, Args&&... args)
-      : text(fmt::format(format, std::forward<Args>(args)...)) {}
-  std::string text;
-};
-
-class Printer {
+class Printer : public ExprPrinter {
  public:
-  explicit Printer(const Program* program = nullptr, PrintOptions options = {})
-      : program_(program), options_(options) {}
-  // Takes names from the surrounding text, and adds new ones to it.
-  Printer(PrintNames& names, PrintOptions options)
-      : program_(nullptr), options_(options), names_(names) {}
+  // `program` has the kernels that statements launch; null if they launch none.
+  explicit Printer(PrintNames& names, PrintOptions options = {}, const Program* program = nullptr)
+      : ExprPrinter(names, options), program_(program) {}
 
   std::string take() { return std::move(out_); }
 
@@ -87,25 +72,6 @@ class Printer {
     visit(s, [&](const auto& node) { print(node, line); });
   }
 
-  // Requires an axis with a domain.
-  std::string iter_var(const IterVarNode& axis) {
-    const std::string place = location(axis.location);
-    if (is_int(axis.min, 0)) {
-      return InOrder{"{} < {}{}", index(axis.var, kInt32), text(axis.extent), place}.text;
-    }
-    return InOrder{"{} from {} extent {}{}", index(axis.var, kInt32), text(axis.min),
-                   text(axis.extent), place}
-        .text;
-  }
-
-  std::string declared(const Buffer& b) { return name(b) + ": " + declaration(*b); }
-
-  // `parent` is the precedence of the operator whose operand this is.
-  std::string text(const Expr& e, int parent = 0) {
-    if (const auto* n = as<Binary>(e)) return binary(*n, parent);
-    return visit(e, [&](const auto& node) { return spelled(node); });
-  }
-
  private:
   void foreign(const Foreign& f) {
     if (!f.is_symbol()) {
@@ -120,8 +86,6 @@ class Printer {
     out_ += fmt::format("  foreign symbol {}({}): {} in {}\n", spell_name(f.text), params,
                         to_string(f.result), quote(f.library));
   }
-
-  static constexpr int kTightest = 100;
 
   // -- Statements.
 
@@ -270,120 +234,8 @@ class Printer {
                         operands, extents(k.grid), extents(k.block), line.place);
   }
 
-  // -- Expressions.
-
-  std::string spelled(const IntImm& n) {
-    if (n.type.is_bool()) return std::string(n.value != 0 ? "true" : "false");
-    if (n.type == kInt32) return fmt::format_int(n.value).str();
-    if (n.type.is_int()) return fmt::format("{}({})", to_string(n.type), n.value);
-    return fmt::format("{}({})", to_string(n.type), static_cast<uint64_t>(n.value));
-  }
-  std::string spelled(const FloatImm& n) {
-    const std::string digits = spell_float(n.value, n.type.bits);
-    return n.type == kFloat32 ? digits : fmt::format("{}({})", to_string(n.type), digits);
-  }
-  std::string spelled(const Var& n) { return names_.name(&n, n.name); }
-  std::string spelled(const Binary& n) { return binary(n, 0); }
-  std::string spelled(const Not& n) { return "!" + text(n.value, kTightest); }
-  std::string spelled(const Select& n) {
-    return InOrder{"select({}, {}, {})", text(n.condition), text(n.if_true), text(n.if_false)}.text;
-  }
-  std::string spelled(const Call& n) {
-    return fmt::format("{}({})", info(n.function).te_name, list(n.arguments));
-  }
-  std::string spelled(const Fma& n) {
-    return InOrder{"fma({}, {}, {})", text(n.a), text(n.b), text(n.c)}.text;
-  }
-  std::string spelled(const Ramp& n) {
-    return InOrder{"ramp({}, {}, {})", text(n.base), text(n.stride), n.type.lanes}.text;
-  }
-  std::string spelled(const Broadcast& n) {
-    return fmt::format("x{}({})", n.type.lanes, text(n.value));
-  }
-  std::string spelled(const Lane& n) {
-    std::string vector = text(n.vector, kTightest);
-    if (as<Not>(n.vector) != nullptr) vector = "(" + vector + ")";
-    return fmt::format("{}.lane[{}]", vector, text(n.index));
-  }
-  std::string spelled(const Pack& n) { return fmt::format("pack({})", list(n.elements)); }
-  std::string spelled(const TensorRead& n) {
-    return InOrder{"{}[{}]", tensor(*n.tensor), list(n.indices)}.text;
-  }
-  std::string spelled(const Tuple& n) { return fmt::format("tuple({})", list(n.elements)); }
-  std::string spelled(const Load& n) {
-    std::string out = name(n.buffer);
-    out += '[';
-    out += list(n.indices);
-    if (n.type.element() != n.buffer->type) out += ": " + to_string(n.type);
-    out += ']';
-    return out;
-  }
-  std::string spelled(const TextureLoad& n) {
-    return InOrder{"texture2d.load({}, x={}, y={}: {})", name(n.texture), text(n.x), text(n.y),
-                   to_string(n.type)}
-        .text;
-  }
-  std::string spelled(const ForeignCall& n) {
-    return fmt::format("{}({}{}{}: {})", n.pure ? "call_pure_extern" : "call_extern",
-                       spell_name(n.function), n.arguments.empty() ? "" : ", ", list(n.arguments),
-                       to_string(n.type));
-  }
-  std::string spelled(const Pointer& n) {
-    const bool first = is_int(n.offset, 0);
-    return InOrder{"access_ptr({}, {}[{}], extents=({}){})",
-                   to_string(n.access),
-                   name(n.buffer),
-                   list(n.indices),
-                   list(n.extents),
-                   first ? std::string() : ", offset=" + text(n.offset)}
-        .text;
-  }
-
   static std::string_view object_word(const Buffer& b) {
     return b->is_texture() ? "texture2d" : "buffer";
-  }
-
-  std::string binary(const Binary& n, int parent) {
-    if (!is_infix(n.op)) {
-      return InOrder{"{}({}, {})", spelling(n.op), text(n.a), text(n.b)}.text;
-    }
-    const int own = precedence(n.op);
-    // Most of a long text is operations and indices, which are appended faster than formatted.
-    std::string inner = own < parent ? "(" : "";
-    inner += text(n.a, own);
-    inner += ' ';
-    inner += spelling(n.op);
-    inner += ' ';
-    inner += text(n.b, own + 1);
-    if (own < parent) inner += ')';
-    return inner;
-  }
-
-  std::string spelled(const Cast& n) {
-    std::string operand = text(n.value);
-    // float16(0.5) is the constant itself, not a float32 that is rounded.
-    if (n.value->kind == ExprKind::FloatImm && n.value->type == kFloat32 && n.type.is_float()) {
-      operand = fmt::format("float32({})", operand);
-    }
-    return fmt::format("{}({})", to_string(n.type), operand);
-  }
-
-  std::string spelled(const Reduce& n) {
-    std::string axes;
-    for (const IterVar& axis : n.axes) axes += (axes.empty() ? "" : ", ") + iter_var(*axis);
-    std::string reducer = names_.name(n.reducer.lhs.front().get(), n.reducer.name);
-    if (const Exprs used = parameters_of(n.reducer); !used.empty()) {
-      reducer += fmt::format("({})", list(used));
-    }
-    std::string out = InOrder{"reduce({}, [{}], {}", reducer, axes, values(n.sources)}.text;
-    if (n.condition) out += ", where=" + text(n.condition);
-    if (!n.init.empty()) out += ", init=" + values(n.init);
-    return out + ")";
-  }
-  // One value, or several as a tuple.
-  std::string values(const Exprs& list_of_values) {
-    if (list_of_values.size() == 1) return text(list_of_values.front());
-    return fmt::format("tuple({})", list(list_of_values));
   }
 
   static std::string opening_word(const For& n) {
@@ -398,66 +250,8 @@ class Printer {
     return InOrder{"({}, {}, {})", text(e[0]), text(e[1]), text(e[2])}.text;
   }
 
-  // A variable where it is bound. `expected` is the type that the parser assumes.
-  std::string index(const Expr& var, Type expected) {
-    const std::string type = var->type == expected ? "" : ": " + to_string(var->type);
-    return text(var) + type;
-  }
-
-  std::string location(const SourceLocation& where) const { return location_text(where, options_); }
-
-  static std::string_view use_of(const BufferNode& b) {
-    return b.counts ? ", counters" : b.nontemporal ? ", nontemporal" : "";
-  }
-
-  std::string declaration(const BufferNode& b) {
-    if (b.is_symbolic() && !b.is_texture()) {
-      return fmt::format("{} {}[{}]{}", to_string(b.memory), to_string(b.type), list(b.extents),
-                         use_of(b));
-    }
-    std::string shape;
-    for (const int64_t extent : b.shape) {
-      shape += fmt::format("{}{}", shape.empty() ? "" : ", ", extent);
-    }
-    if (!b.is_texture()) {
-      const bool linear = b.layout == linear_layout(b.shape);
-      return fmt::format("{} {}[{}]{}{}", to_string(b.memory), to_string(b.type), shape,
-                         linear ? "" : ", " + to_string(b.layout), use_of(b));
-    }
-    std::string text_form =
-        b.is_symbolic()
-            ? fmt::format("texture2d<{}>[{}], {}", to_string(b.type), list(b.extents),
-                          to_string(b.layout))
-            : fmt::format("texture2d<{}>[{}] {} x {} texels, {}", to_string(b.type), shape,
-                          b.layout.col_count(), b.layout.row_count(), to_string(b.layout));
-    if (!b.origin.is_zero()) {
-      text_form +=
-          InOrder{", origin=({}, {})", index(b.origin.x, kInt32), index(b.origin.y, kInt32)}.text;
-    }
-    if (b.origin.exact_image) text_form += ", exact_image";
-    return text_form;
-  }
-
-  std::string list(const Exprs& exprs) {
-    std::string joined;
-    for (const Expr& e : exprs) {
-      if (!joined.empty()) joined += ", ";
-      joined += text(e);
-    }
-    return joined;
-  }
-
-  std::string tensor(const TensorNode& t) {
-    const void* producer = t.producer.get();
-    return names_.name(producer == nullptr ? &t : producer, t.name) + output_text(t.output);
-  }
-  std::string name(const Buffer& b) { return names_.name(b.get(), b->name); }
-
   const Program* program_;
-  PrintOptions options_;
   std::string out_;
-  PrintNames own_names_;
-  PrintNames& names_ = own_names_;
 };
 
 }  // namespace
@@ -479,30 +273,36 @@ std::string_view to_string(ProgramStage stage) {
 }
 
 std::string to_string(const Program& program, PrintOptions options) {
-  Printer printer(&program, options);
+  PrintNames names;
+  Printer printer(names, options, &program);
   printer.program();
   return printer.take();
 }
 std::string to_string(const Kernel& kernel) {
-  Printer printer;
+  PrintNames names;
+  Printer printer(names);
   printer.kernel(kernel);
   return printer.take();
 }
 std::string to_string(const Stmt& stmt) {
-  Printer printer;
+  PrintNames names;
+  Printer printer(names);
   printer.stmt(stmt, 0);
   return printer.take();
 }
-std::string to_string(const Expr& expr) { return Printer().text(expr); }
+std::string to_string(const Expr& expr) {
+  PrintNames names;
+  return ExprPrinter(names, {}).text(expr);
+}
 
 std::string to_string(const Expr& expr, PrintNames& names, PrintOptions options) {
-  return Printer(names, options).text(expr);
+  return ExprPrinter(names, options).text(expr);
 }
 std::string to_string(const IterVar& axis, PrintNames& names, PrintOptions options) {
-  return Printer(names, options).iter_var(*axis);
+  return ExprPrinter(names, options).iter_var(*axis);
 }
 std::string to_string(const Buffer& buffer, PrintNames& names, PrintOptions options) {
-  return Printer(names, options).declared(buffer);
+  return ExprPrinter(names, options).declared(buffer);
 }
 std::string to_string(const Stmt& stmt, int depth, PrintNames& names, PrintOptions options) {
   Printer printer(names, options);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -12,6 +11,7 @@
 #include "ir/analysis/symbolic_extents.h"
 #include "ir/analysis/uniform_values.h"
 #include "ir/evaluation.h"
+#include "ir/verify/verify_accesses.h"
 #include "ir/verify/verify_allocations.h"
 #include "ir/verify/verify_bounds.h"
 #include "ir/verify/verify_kernel.h"
@@ -72,6 +72,8 @@ class Verifier {
     if (b->memory == MemoryScope::Global) return;
     found_.add(Rule::Visibility, b, "a {} of the program is {}", what, to_string(b->memory));
   }
+
+  AccessPlace here() const { return {form_.logical, guards_ > 0}; }
 
   void enter_code(CodeKind code) {
     code_ = code;
@@ -200,7 +202,7 @@ class Verifier {
     if (operands(e)) {
       const std::string problem = type_problem(e, form_);
       if (!problem.empty()) found_.add(Rule::Types, e, "{}", problem);
-      accesses(e);
+      access(e);
     }
     return scope_.end(e, outer);
   }
@@ -220,15 +222,15 @@ class Verifier {
     return complete;
   }
 
-  void accesses(const Expr& e) {
+  void access(const Expr& e) {
     fragment(e);
     if (e->kind == ExprKind::Var && !scope_.use(e.get())) {
       found_.add(Rule::Definitions, e, "it is not defined here");
     } else if (const auto* lane = as<Lane>(e)) {
-      inside(e, lane->index, lane->vector->type.lanes, "a vector");
+      accesses_.inside(e, lane->index, lane->vector->type.lanes, "a vector", here());
     } else if (const auto* load = as<Load>(e)) {
       use_buffer(load->buffer, Access::Read, e);
-      read(load->buffer, [&] { element(e, load->buffer, load->indices); });
+      read(load->buffer, [&] { accesses_.element(e, load->buffer, load->indices, here()); });
       if (uniform_ && uniform_->varies(load->buffer)) scope_.set_varying();
     } else if (const auto* call = as<ForeignCall>(e)) {
       const std::string problem = signature_problem(*call, program_);
@@ -241,7 +243,7 @@ class Verifier {
     } else if (const auto* texel_load = as<TextureLoad>(e)) {
       use_buffer(texel_load->texture, Access::Read, e);
       read(texel_load->texture,
-           [&] { texel(e, texel_load->texture, texel_load->x, texel_load->y); });
+           [&] { accesses_.texel(e, texel_load->texture, texel_load->x, texel_load->y, here()); });
     }
   }
 
@@ -252,59 +254,6 @@ class Verifier {
     guards_ += buffer->is_texture() ? 1 : 0;
     check();
     guards_ -= buffer->is_texture() ? 1 : 0;
-  }
-
-  // -- Accesses to memory.
-
-  template <class Node>
-  void element(const Ref<Node>& node, const Buffer& buffer, const Exprs& indices) {
-    if (buffer->is_texture() && !form_.logical) {
-      found_.add(Rule::Textures, node, "the texture {} is accessed like a buffer", buffer->name);
-    }
-    // The size is known only at the call.
-    if (buffer->is_symbolic()) return;
-    if (form_.logical) {
-      const size_t axes = std::min(indices.size(), buffer->shape.size());
-      for (size_t i = 0; i < axes; ++i) {
-        // The last texel may be accessed as a whole even if it is only partly filled.
-        const int64_t extent = buffer->layout.extent_with_lanes(i);
-        if (is_outside(indices[i], extent)) {
-          found_.add_index(node, {text_of(indices[i]), buffer->name, i, extent});
-        }
-      }
-    } else if (!indices.empty()) {
-      inside(node, indices.front(), buffer->layout.col_count(), buffer->name);
-    }
-  }
-
-  template <class Node>
-  void texel(const Ref<Node>& node, const Buffer& texture, const Expr& x, const Expr& y) {
-    if (!texture->is_texture()) {
-      found_.add(Rule::Textures, node, "the buffer {} is accessed like a texture", texture->name);
-    }
-    if (texture->is_symbolic()) return;
-    const auto within_rectangle = [&](const Expr& coordinate, const Expr& origin) {
-      return origin ? coordinate - make_cast(coordinate->type, origin) : coordinate;
-    };
-    const TextureOrigin& origin = texture->origin;
-    inside(node, within_rectangle(x, origin.x), texture->layout.col_count(), texture->name);
-    inside(node, within_rectangle(y, origin.y), texture->layout.row_count(), texture->name);
-  }
-
-  template <class Node>
-  void inside(const Ref<Node>& node, const Expr& index, int64_t extent, std::string_view what) {
-    if (!is_outside(index, extent)) return;
-    found_.add(Rule::Bounds, node, "{} is not proven to lie in 0..{} of {}", text_of(index), extent,
-               what);
-  }
-
-  // Whether the index is not proven to be inside, although the options ask for a proof.
-  bool is_outside(const Expr& index, int64_t extent) const {
-    // Proofs do not use conditions, so guarded accesses are not checked.
-    if (guards_ > 0 || !options_.check_accesses || bounds_.inside(index, extent)) return false;
-    bool defined = true;  // an undefined variable has been reported as the fault already
-    walk(index, [&](const Var& v) { defined = defined && scope_.contains(&v); });
-    return defined;
   }
 
   // -- Statements.
@@ -347,14 +296,14 @@ class Verifier {
     expr(n.value);
     use_buffer(n.buffer, Access::Write, s);
     fragment(s);
-    element(s, n.buffer, n.indices);
+    accesses_.element(s, n.buffer, n.indices, here());
   }
   void check(const TextureStore& n, const Stmt& s) {
     expr(n.x);
     expr(n.y);
     expr(n.value);
     use_buffer(n.texture, Access::Write, s);
-    texel(s, n.texture, n.x, n.y);
+    accesses_.texel(s, n.texture, n.x, n.y, here());
   }
   void check(const Evaluate& n, const Stmt&) { expr(n.call); }
   // The element may be outside of the buffer.
@@ -467,7 +416,7 @@ class Verifier {
     }
     use_buffer(n.counters, Access::Read, s);
     use_buffer(n.counters, Access::Write, s);
-    element(s, n.counters, {n.index});
+    accesses_.element(s, n.counters, {n.index}, here());
     if (!scope_.contains(n.flag.get())) {
       found_.add(Rule::Definitions, s, "{} is not defined here", n.flag->name);
     }
@@ -517,6 +466,7 @@ class Verifier {
 
   Violations found_;
   Allocations allocations_{scope_, found_};
+  AccessChecks accesses_{bounds_, scope_, options_.check_accesses, found_};
 };
 
 }  // namespace

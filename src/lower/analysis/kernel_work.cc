@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "ir/accesses.h"
+#include "ir/analysis/fragments.h"
 #include "ir/equal.h"
 #include "ir/visit.h"
 
@@ -28,7 +30,7 @@ struct Loop {
   // nodes, and the structures of operations and reads.
   std::unordered_set<const void*> counted = {};
   std::unordered_set<Expr, SameStructure, SameStructure> structures = {};
-  bool waits = false;  // whether an iteration reads global memory
+  double waits = 0;  // how often an iteration waits for global memory, at most once
 };
 
 // When a value changes: in which of the enclosing loops, by depth, and also within an iteration if
@@ -45,21 +47,22 @@ struct Change {
 
 class Worker {
  public:
-  explicit Worker(const ir::Kernel& kernel) : loops_(1) {
+  explicit Worker(const ir::Kernel& kernel)
+      : shares_fragments_(ir::has_fragment_steps(kernel.body)), loops_(1) {
     for (const ir::Expr& extent : kernel.grid) work_.blocks *= number(extent);
     for (const int64_t extent : kernel.block) work_.block_threads *= static_cast<double>(extent);
     for (const ir::ThreadAxis& axis : kernel.axes) changes_[axis.var.get()] = {};
     for (const ir::KernelParam& param : kernel.params) {
       if (param.buffer && param.access == ir::Access::Read) only_read_.insert(param.buffer.get());
     }
-    work_.turns = stmt(kernel.body) + (loops_.front().waits ? 1 : 0);
+    work_.turns = stmt(kernel.body) + loops_.front().waits;
   }
 
   std::optional<KernelWork> work() {
     if (!is_known_) return std::nullopt;
     const double threads = work_.blocks * work_.block_threads;
-    for (double* each :
-         {&work_.operations, &work_.buffer_bytes, &work_.texture_bytes, &work_.shared_bytes})
+    for (double* each : {&work_.operations, &work_.fragment_products, &work_.buffer_bytes,
+                         &work_.texture_bytes, &work_.shared_bytes})
       *each *= threads;
     for (const auto& [buffer, bytes] : touched_)
       work_.distinct_bytes += std::min(bytes * threads, bytes_of(*buffer));
@@ -81,10 +84,19 @@ class Worker {
 
   std::size_t depth() const { return loops_.size() - 1; }
 
+  // In which loop a value is computed.
+  Loop& loop_of(const Change& change) {
+    return change.is_fixed ? loops_[std::max(change.depth, outermost_)] : loops_.back();
+  }
+
   // Counts a statement; returns how often it waits in loops within it.
   double stmt(const Stmt& s) {
     if (as<ir::While>(s) != nullptr) is_known_ = false;
     if (const auto* loop = as<ir::For>(s)) return loop_turns(*loop);
+    if (const auto* copies = as<ir::AsyncCopies>(s)) return begin(*copies);
+    if (const auto* copies = as<ir::AwaitCopies>(s)) wait(1.0 / (copies->pending + 1));
+    if (const auto* step = as<ir::FragmentStep>(s)) return fragment_step(*step);
+    if (const auto* last = as<ir::LastBlock>(s)) return in_last_block(*last);
     if (const auto* let = as<ir::Let>(s)) {
       Change change = expr(let->value);
       if (!change.is_fixed) change = {depth(), true};
@@ -104,16 +116,58 @@ class Worker {
     loops_.push_back({.runs = loops_.back().runs * extent});
     changes_[loop.var.get()] = {depth(), true};
     const double inner = stmt(loop.body);
-    const bool waits = loops_.back().waits;
+    const double waits = loops_.back().waits;
     loops_.pop_back();
-    if (loop.loop != ir::LoopKind::Unrolled) return extent * (inner + (waits ? 1 : 0));
-    loops_.back().waits |= waits;
+    if (loop.loop != ir::LoopKind::Unrolled) return extent * (inner + waits);
+    wait(waits);
     return extent * inner;
+  }
+
+  void wait(double times) { loops_.back().waits = std::max(loops_.back().waits, times); }
+
+  // The copies of a group are read without waiting: an AwaitCopies waits for them.
+  double begin(const ir::AsyncCopies& copies) {
+    const double before = loops_.back().waits;
+    stmt(copies.body);
+    loops_.back().waits = before;
+    return 0;
+  }
+
+  // All threads of a SIMD-group share a step.
+  double fragment_step(const ir::FragmentStep& step) {
+    const double runs = loops_.back().runs / ir::kFragmentThreads;
+    if (step.op == ir::FragmentOp::Mma)
+      work_.fragment_products += runs * ir::kFragmentElements * ir::kFragmentSide;
+    for (const Expr& operand : step.operands) {
+      const auto* part = as<ir::Pointer>(operand);
+      if (part == nullptr) {
+        expr(operand);
+        continue;
+      }
+      for (const Expr& index : part->indices) expr(index);
+      const auto bytes = static_cast<double>(ir::kFragmentElements * part->buffer->type.bytes());
+      if (!is_private(part->buffer->memory))
+        count(*part->buffer, runs * bytes, loops_.back(), reads(part->access));
+    }
+    return 0;
+  }
+
+  // One block of each group runs the body, and computes nothing of it before.
+  double in_last_block(const ir::LastBlock& last) {
+    expr(last.index);
+    loops_.push_back({.runs = loops_.back().runs / number(last.count)});
+    const std::size_t outside = std::exchange(outermost_, depth());
+    const double turns = stmt(last.body) + loops_.back().waits;
+    outermost_ = outside;
+    loops_.pop_back();
+    return turns;
   }
 
   void allocate(const ir::BufferNode& buffer) {
     const double bytes = bytes_of(buffer);
     if (buffer.memory == ir::MemoryScope::Local) work_.registers += bytes / 4;
+    if (buffer.memory == ir::MemoryScope::Fragment && shares_fragments_)
+      work_.registers += bytes / 4 / ir::kFragmentThreads;
     if (buffer.memory == ir::MemoryScope::Shared) work_.block_shared_bytes += bytes;
   }
 
@@ -130,7 +184,7 @@ class Worker {
       if (only_read_.count(access.buffer.get()) == 0) change.is_fixed = false;
       move(access, change, &e);
     });
-    Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
+    Loop& loop = loop_of(change);
     if (is_operation(e) && !(change.is_fixed && is_known(loop, e)))
       work_.operations += loop.runs * e->type.lanes;
     if (change.is_fixed) loop.counted.insert(e.get());
@@ -151,22 +205,28 @@ class Worker {
   void move(const ir::BufferAccess& access, const Change& change, const Expr* value) {
     if (access.foreign) is_known_ = false;
     if (is_private(access.buffer->memory)) return;
-    Loop& loop = change.is_fixed ? loops_[change.depth] : loops_.back();
+    Loop& loop = loop_of(change);
     if (change.is_fixed && value != nullptr && is_known(loop, *value)) return;
-    const double bytes =
-        loop.runs * static_cast<double>(access.type.lanes * access.buffer->type.bytes());
-    if (access.buffer->memory == ir::MemoryScope::Shared) {
+    const auto bytes = static_cast<double>(access.type.lanes * access.buffer->type.bytes());
+    count(*access.buffer, loop.runs * bytes, loop, value != nullptr);
+  }
+
+  // Counts bytes of shared or global memory that are read or written in a loop.
+  void count(const ir::BufferNode& buffer, double bytes, Loop& loop, bool is_read) {
+    if (buffer.memory == ir::MemoryScope::Shared) {
       work_.shared_bytes += bytes;
       return;
     }
-    loop.waits |= value != nullptr;
-    (access.buffer->is_texture() ? work_.texture_bytes : work_.buffer_bytes) += bytes;
-    touched_[access.buffer.get()] += bytes;
+    if (is_read) loop.waits = 1;
+    (buffer.is_texture() ? work_.texture_bytes : work_.buffer_bytes) += bytes;
+    touched_[&buffer] += bytes;
   }
 
   KernelWork work_;
   bool is_known_ = true;
-  std::vector<Loop> loops_;                          // the outermost is the whole kernel
+  bool shares_fragments_;      // whether SIMD-groups hold fragments together
+  std::vector<Loop> loops_;    // the outermost is the whole kernel
+  std::size_t outermost_ = 0;  // the depth of the outermost loop in which values are computed now
   std::unordered_map<const void*, Change> changes_;  // of variables
   std::unordered_set<const ir::BufferNode*> only_read_;
   std::unordered_map<const ir::BufferNode*, double> touched_;  // bytes of a thread

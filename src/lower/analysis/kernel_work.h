@@ -18,14 +18,19 @@ namespace texloom::lower {
 struct KernelWork {
   double blocks = 1;
   double block_threads = 1;
-  double operations = 0;     // of floats, each lane; a fused product is one operation
-  double buffer_bytes = 0;   // read from and written to buffers in global memory
-  double texture_bytes = 0;  // read from and written to textures, whole texels
-  double shared_bytes = 0;   // read from and written to shared memory
+  double operations = 0;         // of floats, each lane; a fused product is one operation
+  double fragment_products = 0;  // of elements, by steps of fragments: not among the operations
+  double buffer_bytes = 0;       // read from and written to buffers in global memory
+  double texture_bytes = 0;      // read from and written to textures, whole texels
+  double shared_bytes = 0;       // read from and written to shared memory
   // The bytes of the arguments that are touched, each counted once, with its padding.
   double distinct_bytes = 0;
-  double turns = 0;  // how often a thread waits for global memory: loads of an iteration overlap
-  double registers = 0;           // of a thread, of 32 bits: those of its arrays
+  // How often a thread waits for global memory: loads of an iteration overlap, and so do
+  // asynchronous copies of the groups that are in flight.
+  double turns = 0;
+  // Of a thread, of 32 bits: those of its arrays, and its share of fragments that a SIMD-group
+  // holds.
+  double registers = 0;
   double block_shared_bytes = 0;  // of a block's arrays in shared memory
 
   bool operator==(const KernelWork&) const = default;

@@ -59,32 +59,16 @@ struct Accesses {
 };
 
 // The accesses of a statement or an expression to some buffers, except reads of an element by the
-// store that replaces it.
+// store that replaces it. A condition around accesses limits where they may be.
 class AccessCollector {
  public:
-  AccessCollector(const Buffers& buffers, const arith::Ranges& ranges, const Variables& varying)
-      : buffers_(buffers), ranges_(ranges), varying_(varying) {}
+  // `copied` are accesses to what asynchronous copies fill, which AwaitCopies make.
+  AccessCollector(const Buffers& buffers, const Accesses& copied, const arith::Ranges& ranges,
+                  const Variables& varying)
+      : buffers_(buffers), copied_(copied), ranges_(&ranges), varying_(varying) {}
 
   Accesses of(const Stmt& s) && {
-    walk(
-        s,
-        [&](const Store& store) {
-          if (buffers_.contains(store.buffer.get())) {
-            Accesses::add(found_.writes, {store.buffer, store.indices, ranges_, varying_});
-          }
-          note_reads(store);
-        },
-        [&](const TextureStore& store) {
-          for (const Expr& e : {store.x, store.y, store.value}) note_reads(e, nullptr);
-        },
-        [&](const Evaluate& n) { note_reads(n.call, nullptr); },
-        [&](const FragmentStep& n) {
-          for (const Expr& operand : n.operands) note_part(operand);
-        },
-        [&](const Let& let) { note_reads(let.value, nullptr); },
-        [&](const If& n) { note_reads(n.condition, nullptr); },
-        [&](const While& n) { note_reads(n.condition, nullptr); },
-        [&](const For& n) { note_reads(n.extent, nullptr); });
+    note(s);
     return std::move(found_);
   }
   Accesses of(const Expr& e) && {
@@ -93,7 +77,30 @@ class AccessCollector {
   }
 
  private:
-  void note_reads(const Store& store) {
+  void note(const Stmt& s) {
+    if (const auto* guard = as<If>(s)) return note(*guard);
+    if (const auto* store = as<Store>(s)) return note(*store);
+    if (as<AwaitCopies>(s) != nullptr) return found_.add(copied_);
+    const bool is_step = as<FragmentStep>(s) != nullptr;
+    for_each_child(
+        s,
+        [&](const Expr& e) {
+          if (is_step) return note_part(e);
+          note_reads(e, nullptr);
+        },
+        [&](const Stmt& child) { note(child); });
+  }
+  void note(const If& guard) {
+    note_reads(guard.condition, nullptr);
+    arith::Ranges inside = *ranges_;
+    inside.assume(guard.condition);
+    const arith::Ranges* outside = std::exchange(ranges_, &inside);
+    note(guard.then);
+    ranges_ = outside;
+  }
+  void note(const Store& store) {
+    if (buffers_.contains(store.buffer.get()))
+      Accesses::add(found_.writes, {store.buffer, store.indices, *ranges_, varying_});
     note_reads(store.value, &store);
     for (const Expr& index : store.indices) note_reads(index, nullptr);
   }
@@ -103,7 +110,7 @@ class AccessCollector {
     if (n == nullptr) return note_reads(operand, nullptr);
     for (const Expr& index : n->indices) note_reads(index, nullptr);
     if (!buffers_.contains(n->buffer.get())) return;
-    const SharedAccess part(n->buffer, n->indices, ranges_, varying_);
+    const SharedAccess part(n->buffer, n->indices, *ranges_, varying_);
     if (reads(n->access)) Accesses::add(found_.reads, part);
     if (writes(n->access)) Accesses::add(found_.writes, part);
   }
@@ -111,18 +118,19 @@ class AccessCollector {
     walk(e, [&](const Load& load) {
       if (!buffers_.contains(load.buffer.get())) return;
       const bool own = store != nullptr && reads_replaced(load, *store);
-      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, ranges_, varying_});
+      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, *ranges_, varying_});
     });
     walk(e, [&](const Pointer& n) {
       if (!buffers_.contains(n.buffer.get())) return;
-      const SharedAccess anywhere(n.buffer, {}, ranges_, varying_);
+      const SharedAccess anywhere(n.buffer, {}, *ranges_, varying_);
       if (reads(n.access)) Accesses::add(found_.reads, anywhere);
       if (writes(n.access)) Accesses::add(found_.writes, anywhere);
     });
   }
 
   const Buffers& buffers_;
-  const arith::Ranges& ranges_;
+  const Accesses& copied_;
+  const arith::Ranges* ranges_;  // with the conditions around a statement
   const Variables& varying_;
   Accesses found_;
 };
@@ -140,6 +148,7 @@ class BarrierInserter {
       if (n.buffer->memory == MemoryScope::Shared) buffers_.insert(n.buffer.get());
     });
     walk(kernel.body, [&](const For& loop) { ranges_.enter_also(loop); });
+    walk(kernel.body, [&](const AsyncCopies& copies) { copied_.add(all_of_stored(copies)); });
   }
   // Inserts barriers for these buffers in a nest at stage loops.
   BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
@@ -174,10 +183,31 @@ class BarrierInserter {
       separate();
       return s;
     }
+    // A barrier belongs between the wait and what follows, not in front of the wait.
+    if (as<AwaitCopies>(s) != nullptr) {
+      pending_.add(copied_);
+      return s;
+    }
     return before(s);
   }
 
  private:
+  // Reads and writes of all elements of the buffers that copies fill.
+  Accesses all_of_stored(const AsyncCopies& copies) const {
+    Accesses all;
+    walk(copies.body, [&](const Store& store) {
+      const SharedAccess anywhere(store.buffer, {}, ranges_, uniform_.varying());
+      Accesses::add(all.reads, anywhere);
+      Accesses::add(all.writes, anywhere);
+    });
+    return all;
+  }
+
+  template <class Node>
+  Accesses accesses_of(const Node& node) const {
+    return AccessCollector(buffers_, copied_, ranges_, uniform_.varying()).of(node);
+  }
+
   // Whether the iterations of the loop are threads.
   static bool runs_at_once(const For& loop) {
     return loop.loop == LoopKind::Thread || loop.loop == LoopKind::Virtual;
@@ -211,8 +241,7 @@ class BarrierInserter {
   // The condition is evaluated before the body, and again after it.
   Stmt run(const While& loop, const Stmt& self) {
     return run_loop(self, false, [&](const Accesses& accesses) {
-      const Accesses condition =
-          AccessCollector(buffers_, ranges_, uniform_.varying()).of(loop.condition);
+      const Accesses condition = accesses_of(loop.condition);
       pending_.add(condition);
       Stmt body = run(loop.body);
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
@@ -226,7 +255,7 @@ class BarrierInserter {
   // A conflict with an access before the loop gets one barrier in front of the loop. Earlier
   // accesses then do not matter inside the loop, so that the result for a loop can be reused.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(self);
+    const Accesses accesses = accesses_of(self);
     if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
     auto known = exits_.find(self);
@@ -258,7 +287,7 @@ class BarrierInserter {
   }
 
   Stmt run(const Let& let) {
-    const Accesses value = AccessCollector(buffers_, ranges_, uniform_.varying()).of(let.value);
+    const Accesses value = accesses_of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
     if (let.value->type.is_bool()) conditions_.emplace(let.var, substitute(let.value, conditions_));
@@ -375,7 +404,7 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(s);
+    const Accesses accesses = accesses_of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
     return after_barrier(conflict, s);
@@ -387,6 +416,7 @@ class BarrierInserter {
 
   Buffers buffers_;          // shared by threads
   Buffers overwritten_;      // the buffers for which the order of writes matters, too
+  Accesses copied_;          // all of what asynchronous copies fill: accessed by AwaitCopies
   Exprs threads_;            // the variables of the threads that run a statement
   Exprs guards_;             // the conditions around a statement
   Substitution conditions_;  // the conditions that variables hold, for messages

@@ -11,9 +11,9 @@ namespace texloom::lower {
 //   compared with the start of the next; a conflict with an access before the loop gets a barrier
 //   in front of the loop. Copies of a buffer that take turns (lower/loops/pipeline_loops.h) are
 //   distinguished, so that one barrier per iteration is enough. Asynchronous copies count as stores
-//   where they begin: the barrier after their AwaitCopies is that of pipeline_loops, and
-//   drop_barriers keeps it. A statement that reads an element
-//   and writes it back, as a reduction does, involves only one thread.
+//   where they begin. What an AwaitCopies makes counts as accessed just after it, so that a barrier
+//   comes before the next access; drop_barriers keeps that barrier. A statement that reads an
+//   element and writes it back, as a reduction does, involves only one thread.
 // Requires: stage kernels. Scans and externs may have barriers already (insert_nest_barriers).
 // Ensures: stage kernels; all threads of a block reach every barrier. Fails with BarrierInCondition
 //   if a barrier is needed where only some threads pass, which happens only in the statement of an

@@ -12,11 +12,12 @@
 #include "ir/visit.h"
 #include "lower/barriers/group_of_blocks.h"
 #include "lower/barriers/insert_barriers.h"
+#include "lower/barriers/scan_barriers.h"
 #include "lower/build/argument_copies.h"
 #include "lower/build/auto_unroll.h"
 #include "lower/build/foreign_code.h"
 #include "lower/build/leaf_loops.h"
-#include "lower/build/scan_barriers.h"
+#include "lower/build/stage_accesses.h"
 #include "lower/build/stage_buffers.h"
 #include "lower/build/stage_kernels.h"
 #include "lower/build/stage_results.h"
@@ -50,6 +51,7 @@ class Builder {
         target_(lowering.target),
         bounds_(bounds),
         buffers_(buffers),
+        accesses_(lowering.schedule, bounds, buffers, lowering.target.checked),
         links_(links_of(lowering.schedule)),
         loops_(lowering.schedule, bounds, lowering.warnings),
         warnings_(lowering.warnings) {}
@@ -71,17 +73,10 @@ class Builder {
   }
 
  private:
-  // The buffers of the stage, one for each output.
-  const std::vector<Buffer>& buffers(StageId id) const {
-    const std::vector<Buffer>& own = buffers_.of_stage[static_cast<size_t>(id)];
-    TL_CHECK(own.front(), s_.stage(id).name() + " has no buffer: the schedule was not checked");
-    return own;
-  }
-
   // The buffers that the stage allocates: all its buffers except parameters and buffers that
   // another stage writes first.
   std::vector<Buffer> allocations(StageId id) const {
-    std::vector<Buffer> own = buffers(id);
+    std::vector<Buffer> own = accesses_.buffers(id);
     std::erase_if(own,
                   [&](const Buffer& b) { return buffers_.is_param(b) || !buffers_.begins(id, b); });
     return own;
@@ -106,16 +101,16 @@ class Builder {
     std::vector<Buffer> reads;
     for (const ExternInput& input : op.reads) {
       reads.push_back(
-          buffers(s_.producer(input.tensor))[static_cast<size_t>(input.tensor->output)]);
+          accesses_.buffers(s_.producer(input.tensor))[static_cast<size_t>(input.tensor->output)]);
     }
-    return insert_nest_barriers(nests_of(op, reads, buffers(id)), target_);
+    return insert_nest_barriers(nests_of(op, reads, accesses_.buffers(id)), target_);
   }
 
   // All steps run in one kernel, unless blocks read from one another or the stages of a step
   // exchange values in global memory: then each step becomes one launch or several.
   Stmt steps_of_scan(StageId id) {
     const Expr& step = bounds_.of(id).loops.front().var;
-    const ScanResults results{s_.stage(id).name(), step, buffers(id), bounds_.ranges};
+    const ScanResults results{s_.stage(id).name(), step, accesses_.buffers(id), bounds_.ranges};
     const Stmt loops = nest(id);
     const ScanWithBarriers steps = insert_scan_barriers(loops, results);
     const std::vector<Buffer> parts = std::exchange(parts_, {});
@@ -194,7 +189,7 @@ class Builder {
   // would compute ahead: barriers between iterations are then in a loop, not in a branch.
   Stmt ahead_by_one(StageId id, size_t position, const std::vector<StageId>& doubled) {
     const LeafLoop& loop = bounds_.of(id).loops[position];
-    for (const StageId each : doubled) slot_[each] = floormod(loop.var, 2);
+    for (const StageId each : doubled) accesses_.use_slot(each, floormod(loop.var, 2));
     Stmts nests;
     for (const StageId each : doubled) nests.push_back(nest(each));
     const Stmt produce = make_seq(std::move(nests));
@@ -223,16 +218,6 @@ class Builder {
     return allocated_around(make_seq(std::move(statements)));
   }
 
-  // The element that the stage stores at this point of its loops.
-  ResultElement element_of(StageId id) const {
-    return {buffers(id), in_slot(id, bounds_.of(id).position)};
-  }
-  Exprs in_slot(StageId id, Exprs indices) const {
-    const auto slot = slot_.find(id);
-    if (slot != slot_.end()) indices.insert(indices.begin(), slot->second);
-    return indices;
-  }
-
   static size_t first_reduction(const StageBounds& b) {
     size_t i = 0;
     while (i < b.loops.size() && b.loops[i].axis->kind != IterKind::Reduction) ++i;
@@ -251,9 +236,10 @@ class Builder {
     const Stmt steps = loops_inside(id, position);
     const auto& reduce = *as<Reduce>(stage.op->body);
     Exprs result = reduction.result();
-    if (!reduce.init.empty()) result = combined(reduction.reducer, reads(reduce.init, b), result);
-    Stmt store = stores(element_of(id), result, false, stage.op->location);
-    if (!may_run_anywhere(id, result)) store = guarded(b.guards, store);
+    if (!reduce.init.empty())
+      result = combined(reduction.reducer, accesses_.reads(reduce.init, b), result);
+    Stmt store = stores(accesses_.element_of(id), result, false, stage.op->location);
+    if (!accesses_.may_run_anywhere(id, result)) store = guarded(b.guards, store);
     const Stmt start =
         stores(reduction.part, reduction.reducer.identities, false, stage.op->location);
     // Every thread keeps its own copy of a result in private memory.
@@ -315,15 +301,15 @@ class Builder {
   }
 
   Stmt copied(StageId id) const {
-    return copies_to_arguments(s_, bounds_, id, buffers(id),
+    return copies_to_arguments(s_, bounds_, id, accesses_.buffers(id),
                                buffers_.copies[static_cast<size_t>(id)]);
   }
 
   Stmt filled(StageId id) {
     const std::optional<Pipeline>& pipeline = s_.stage(id).pipeline;
     if (!pipeline) return nest(id);
-    return make_pipelined(buffers(id).front(), pipeline->stages, pipeline->is_async, nest(id),
-                          pipeline->location);
+    return make_pipelined(accesses_.buffers(id).front(), pipeline->stages, pipeline->is_async,
+                          nest(id), pipeline->location);
   }
 
   // Computes one point of the stage; for a reduction, one step.
@@ -334,30 +320,32 @@ class Builder {
     const auto* reduce = as<Reduce>(stage.op->body);
     const SourceLocation& where = stage.op->location;
     const auto own_part = part_of_.find(id);
-    const ResultElement element = own_part == part_of_.end() ? element_of(id) : own_part->second;
+    const ResultElement element =
+        own_part == part_of_.end() ? accesses_.element_of(id) : own_part->second;
     const Exprs values = reduce == nullptr
-                             ? reads(values_of(stage.op->body), b)
+                             ? accesses_.reads(values_of(stage.op->body), b)
                              : combined(substitute(reduce->reducer, b.index), loads(element, where),
-                                        reads(reduce->sources, b));
+                                        accesses_.reads(reduce->sources, b));
     std::vector<Expr> guards;
     bool anywhere = true;
     if (reduce != nullptr) {
       guards.insert(guards.end(), b.reduction_guards.begin(), b.reduction_guards.end());
       if (reduce->condition) {
-        guards.push_back(reads(reduce->condition, b));
-        anywhere = may_run_anywhere(id, {guards.back()}) && may_decide_anywhere(guards.back());
+        guards.push_back(accesses_.reads(reduce->condition, b));
+        anywhere = accesses_.may_run_anywhere(id, {guards.back()}) &&
+                   accesses_.may_decide_anywhere(guards.back());
       }
     }
-    if (!anywhere || !may_run_anywhere(id, values))
+    if (!anywhere || !accesses_.may_run_anywhere(id, values))
       guards.insert(guards.begin(), b.guards.begin(), b.guards.end());
     return guarded(guards, stores(element, values, reduce != nullptr, where));
   }
 
   // The statements that replace the loops from the tensorized one on.
   TensorizedLoops intrinsic(StageId id) {
-    const auto read = [&](const Expr& e, const StageBounds& b) { return reads(e, b); };
+    const auto read = [&](const Expr& e, const StageBounds& b) { return accesses_.reads(e, b); };
     const auto result = [&](const StageBounds& b) {
-      return ResultElement{buffers(id), in_slot(id, b.position)};
+      return ResultElement{accesses_.buffers(id), accesses_.in_slot(id, b.position)};
     };
     return tensorized(s_, id, bounds_, {read, result});
   }
@@ -388,124 +376,24 @@ class Builder {
   Stmt started(StageId id) {
     const Stage& stage = s_.stage(id);
     const StageBounds& b = bounds_.of(id);
-    const Exprs start = start_of(*as<Reduce>(stage.op->body), b);
-    const Stmt body = stores(element_of(id), start, false, stage.op->location);
-    return may_run_anywhere(id, start) ? body : guarded(b.guards, body);
-  }
-
-  // Whether the stage may compute points outside the tensor without a guard. Values outside the
-  // tensor that a thread keeps in private memory are never read, and neither computing nor storing
-  // them can fault. But a checked kernel would report such accesses, and another thread may be
-  // writing the same row of a scan's state. Operands may have any value, but must have been
-  // written, because a device's compiler assumes that no uninitialized private variable is read.
-  bool may_run_anywhere(StageId id, const Exprs& values) {
-    const BufferNode& own = *buffers(id).front();  // all outputs have the same storage
-    if (!is_private(own.memory) || target_.checked || reads_state(id)) return false;
-    bool safe = is_inside(own, element_of(id).indices);
-    for (const Expr& value : values) {
-      walk(
-          value,
-          [&](const Load& n) {
-            safe = safe && (n.buffer->is_texture() || is_inside(*n.buffer, n.indices)) &&
-                   is_written_everywhere(n.buffer, id) &&
-                   std::all_of(n.indices.begin(), n.indices.end(),
-                               [&](const Expr& index) { return may_decide_anywhere(index); });
-          },
-          [&](const Binary& n) { safe = safe && !division_may_fail(n); },
-          [&](const ForeignCall&) { safe = false; });
-    }
-    return safe;
-  }
-
-  // Whether an index or a condition is also defined outside the tensor. Elements of temporaries
-  // that a guard leaves out are undefined.
-  bool may_decide_anywhere(const Expr& e) const {
-    bool defined = true;
-    walk(e, [&](const Load& n) {
-      defined = defined && buffers_.is_param(n.buffer) && is_inside(*n.buffer, n.indices);
-    });
-    return defined;
-  }
-
-  bool reads_state(StageId id) const {
-    const std::vector<Tensor>& inputs = s_.stage(id).op->inputs;
-    return std::any_of(inputs.begin(), inputs.end(),
-                       [&](const Tensor& input) { return s_.is_state(input); });
-  }
-
-  // Whether all elements of a private buffer that the reader reads, or that the stage itself reads
-  // back from an earlier step, are written: no guard leaves them out.
-  bool is_written_everywhere(const Buffer& b, StageId reader) {
-    if (!is_private(b->memory)) return true;
-    const std::optional<StageId> of_stage = buffers_.stage_of(b);
-    // Partial results of a reduction that threads share are initialized everywhere.
-    if (!of_stage || *of_stage == reader) return true;
-    const StageBounds& bounds = bounds_.of(*of_stage);
-    if (bounds.guards.empty()) return true;
-    if (tensorized_loop(s_.stage(*of_stage), bounds)) return false;  // guarded as a whole
-    const Expr& body = s_.stage(*of_stage).op->body;
-    const auto* reduce = as<Reduce>(body);
-    const auto [known, added] = written_everywhere_.try_emplace(*of_stage, false);
-    if (added) {
-      known->second =
-          may_run_anywhere(*of_stage, reduce != nullptr ? start_of(*reduce, bounds)
-                                                        : reads(values_of(body), bounds));
-    }
-    return known->second;
-  }
-
-  // The initial values of the reduction.
-  Exprs start_of(const Reduce& reduce, const StageBounds& b) {
-    return reads(reduce.init.empty() ? reduce.reducer.identities : reduce.init, b);
-  }
-
-  bool is_inside(const BufferNode& b, const Exprs& indices) const {
-    if (b.is_symbolic()) return false;
-    for (size_t i = 0; i < indices.size(); ++i) {
-      const arith::Interval range = arith::bounds(indices[i], bounds_.ranges);
-      if (!range.within(0, b.shape[i] - 1)) return false;
-    }
-    return true;
-  }
-
-  // The expression at this point of the loops, with reads of tensors replaced by loads from
-  // buffers.
-  Expr reads(const Expr& e, const StageBounds& b) {
-    return rewrite(substitute(e, b.index), [&](const TensorRead& n, const Expr&) {
-      const StageId source = s_.producer(n.tensor);
-      const StageBounds& of_source = bounds_.of(source);
-      Exprs indices = n.indices;
-      for (size_t i = 0; i < indices.size(); ++i) {
-        if (i < of_source.buffer_min.size()) {
-          const Expr offset = arith::simplify(indices[i] - of_source.buffer_min[i], bounds_.ranges);
-          indices[i] = of_source.strides[i].place_of(offset);
-        }
-        indices[i] = arith::simplify(indices[i], bounds_.ranges);
-      }
-      const Buffer& buffer = buffers(source)[static_cast<size_t>(n.tensor->output)];
-      return make_load(buffer, in_slot(source, std::move(indices)), n.location);
-    });
-  }
-  Exprs reads(const Exprs& list, const StageBounds& b) {
-    Exprs values;
-    for (const Expr& e : list) values.push_back(reads(e, b));
-    return values;
+    const Exprs start = accesses_.start_of(*as<Reduce>(stage.op->body), b);
+    const Stmt body = stores(accesses_.element_of(id), start, false, stage.op->location);
+    return accesses_.may_run_anywhere(id, start) ? body : guarded(b.guards, body);
   }
 
   const Schedule& s_;
   const Target& target_;
   const Bounds& bounds_;
   const StageBuffers& buffers_;
+  StageAccesses accesses_;
   const StageLinks links_;
   LeafLoops loops_;
   std::vector<Diagnostic>& warnings_;
-  std::unordered_map<StageId, Expr> slot_;  // which of its two buffers a stage uses now
   // Partial results of reductions that threads share.
   std::unordered_map<StageId, ResultElement> part_of_;
   std::vector<Buffer> parts_;  // partial results of reductions of this root stage
   // Global memory that attached stages of this root stage need.
   std::vector<Buffer> temporaries_;
-  std::map<StageId, bool> written_everywhere_;  // memoized by stage
 };
 
 }  // namespace

@@ -144,7 +144,7 @@ struct AsyncFills {
   // group, an empty one in the last iterations, so that `pending` is the same number in all.
   Stmts at_start(const Expr& iteration, int64_t extent) const {
     if (fills.empty()) return {};
-    Stmts result{make_await_copies(static_cast<int>(ahead() - 1)), make_barrier()};
+    Stmts result{make_await_copies(static_cast<int>(ahead() - 1))};
     const Expr later = iteration + ahead();
     result.push_back(
         make_async_copies(make_if(later < make_int(extent, later->type), filled(later))));
@@ -285,14 +285,13 @@ class Pipeliner {
     const auto iteration = [&](const Expr& i) {
       Stmts all = copies.at_start(i, extent);
       for (const PipelinedFill& f : fills) {
-        if (f.is_async()) continue;
         const int64_t* known = int_value(i);
         if (known == nullptr || *known + f.ahead() < extent) append(all, f.at_start(i));
       }
       append(all, reading(rest, i, i));
       append(all, reading(inner.loop, i, i));
       for (const PipelinedFill& f : fills) {
-        if (!f.is_async()) append(all, f.at_end(i));
+        append(all, f.at_end(i));
       }
       const Expr next = make_binary(BinaryOp::Min, i + 1, make_int(extent - 1, i->type));
       append(all, reading(inner.lead, next, i + 1));
@@ -305,7 +304,7 @@ class Pipeliner {
     const Expr first = make_int(0, loop.var->type);
     append(result.lead, copies.lead(first));
     for (const PipelinedFill& f : fills) {
-      if (!f.is_async()) append(result.lead, f.lead());
+      append(result.lead, f.lead());
       ahead = std::max(ahead, f.ahead());
       for (const Buffer& b : f.buffers()) result.buffers.push_back(b);
     }

@@ -12,10 +12,9 @@ namespace texloom::lower {
 //   elements into registers at its start and stores them at its end; with three stages, it stores
 //   the elements that the iteration before it fetched, and fetches those for two iterations later.
 //   By asynchronous copies, a `shared` buffer gets a copy for each iteration in flight. An
-//   iteration waits for its group of copies, meets the other threads at a barrier, and begins the
-//   group for stages - 1 iterations later: the barrier also separates these copies from the reads
-//   of the iteration before. A group counts even if it is empty, as those of the last iterations
-//   are, so no pass may drop one. A fetch into registers past the last iteration repeats the last
+//   iteration waits for its group of copies, and begins the group for stages - 1 iterations later.
+//   One barrier between the two, which insert_barriers adds, also separates these copies from the
+//   reads of the iteration before. The groups of the last iterations are empty. A fetch into registers past the last iteration repeats the last
 //   fetch, so that no branch keeps the device's compiler from moving the fetch. The last iteration
 //   of an unrolled loop is written out without a fetch. If such an unrolled loop ends the body of a
 //   pipelined loop and reads the buffers that the outer loop fills, the inner loop's first fill for

@@ -112,6 +112,7 @@ std::vector<Buffer> PipelinedFill::buffers() const {
 }
 
 Stmts PipelinedFill::lead() const {
+  if (is_async_) return {};
   Stmts result;
   const int64_t filled_first = is_shared() ? 1 : ahead_;
   for (int64_t i = 0; i < filled_first; ++i) result.push_back(filled(make_int(i, var_->type)));
@@ -120,13 +121,14 @@ Stmts PipelinedFill::lead() const {
 }
 
 Stmts PipelinedFill::at_start(const Expr& iteration) const {
+  if (is_async_) return {};
   if (!is_shared()) return {filled(iteration + ahead_)};
   if (ahead_ == 1) return {fetched(iteration + 1)};
   return {stored(iteration + 1), fetched(iteration + ahead_)};
 }
 
 Stmts PipelinedFill::at_end(const Expr& iteration) const {
-  if (!is_shared() || ahead_ > 1) return {};
+  if (!is_shared() || is_async_ || ahead_ > 1) return {};
   return {stored(iteration + 1)};
 }
 

@@ -22,10 +22,9 @@ class PipelinedFill {
   std::vector<ir::Buffer> buffers() const;
   // Fills the copy for this iteration.
   ir::Stmt filled(const ir::Expr& iteration) const;
-  // Not for asynchronous fills, which the loop makes together:
-  // The statements in front of the loop.
+  // The statements in front of the loop, at the start, and at the end of this iteration. Empty for
+  // an asynchronous fill: the loop puts the fills of all its buffers into groups of copies.
   ir::Stmts lead() const;
-  // The statements at the start and at the end of this iteration.
   ir::Stmts at_start(const ir::Expr& iteration) const;
   ir::Stmts at_end(const ir::Expr& iteration) const;
   // The statement with the buffer replaced by the copy for this turn.

@@ -50,7 +50,7 @@ compute scaled(i < 4, j < 16): float32 = )" +
 // The scales for which the pass asks the kernel library, which has a kernel for every scale.
 std::vector<double> scales_of(Graph graph) {
   std::vector<double> scales;
-  const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts) {
+  const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts, const auto&) {
     scales.push_back(parts.scale);
     return SharedComputation();
   }};
@@ -102,7 +102,7 @@ compute where(i < 4, j < 16): float32 = select(in0[i, j], in1[], in2[i, j])
                             "hidden.tl");
   give_value(graph.tensors[3], constant);
   std::vector<bool> found;
-  const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts) {
+  const KernelLibrary kernels = {.attention = [&](const AttentionParts& parts, const auto&) {
     found.push_back(parts.hides_nan);
     return SharedComputation();
   }};
@@ -115,6 +115,24 @@ TEST(FuseAttention, ZeroInsteadOfNan) {
   EXPECT_TRUE(hiding_of("in0[i, j] != in0[i, j]", 1).empty());
   EXPECT_TRUE(hiding_of("in0[i, j] == in0[i, j]", 0).empty());
   EXPECT_TRUE(hiding_of("in0[i, j] != in0[i, 15 - j]", 0).empty());
+}
+
+// Later passes make another kernel of the same parts.
+TEST(FuseAttention, ComputationsKeepTheirParts) {
+  Graph graph = scaled_scores("in0[i, j] * in1[]", 2);
+  std::vector<ir::Type> types;
+  const KernelLibrary kernels = {
+      .attention = [&](const AttentionParts& parts, const std::vector<ir::Type>& stored) {
+        types = stored;
+        return std::optional(std::make_shared<const Computation>(Computation{parts.inputs, {}}));
+      }};
+  fuse_attention(graph, graph.target, kernels);
+  EXPECT_EQ(types, std::vector(3, ir::kFloat32));
+  ASSERT_EQ(graph.nodes.size(), 1);
+  const Computation& made = *graph.nodes.front().computation;
+  ASSERT_NE(made.attention, nullptr);
+  EXPECT_EQ(made.attention->scale, 2);
+  EXPECT_EQ(made.attention->inputs.size(), made.inputs.size());
 }
 
 TEST(FuseAttention, NeedsALibrary) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
+#include "ir/text/parse.h"
 #include "tests/ir/accesses.h"
 
 namespace texloom::lower {
@@ -95,6 +98,77 @@ TEST_F(WorkOfKernels, ArraysOfAThreadAndOfABlock) {
   EXPECT_EQ(work.block_shared_bytes, 32);
   EXPECT_EQ(work.shared_bytes, 32 * 4);
   EXPECT_EQ(work.buffer_bytes, 32 * 4);
+}
+
+// The work of the only kernel of a program at stage kernels.
+KernelWork of_text(const std::string& body) {
+  const std::string text = R"(program p stage=kernels
+  param A: global float16[32, 16]
+  param C: global float32[16, 16]
+  param N: global int32[1], counters
+  launch k(A, C, N) grid=(4, 1, 1) block=(32, 1, 1)
+
+kernel k grid=(4, 1, 1) block=(32, 1, 1)
+  param A: read global float16[32, 16]
+  param C: write global float32[16, 16]
+  param N: read_write global int32[1], counters
+  axis b = blockIdx.x < 4
+  axis t = threadIdx.x < 32
+)" + body;
+  return work_of(ir::parse_program(text, "p.tl").kernels.front()).value();
+}
+
+// A SIMD-group makes a product of parts of 16 x 16 elements together, and holds them together.
+TEST_F(WorkOfKernels, StepsOfFragments) {
+  const KernelWork work = of_text(R"(
+  buffer.alloca S: fragment float32[16, 16]
+  buffer.alloca L: fragment float16[16, 16]
+  buffer.alloca R: fragment float16[16, 16]
+  buffer.alloca F: shared float16[16, 16]
+  F[t] = A[t]
+  barrier
+  fragment.fill(access_ptr(write, S[0], extents=(256)), 0.0)
+  fragment.load(access_ptr(write, L[0], extents=(256)), access_ptr(read, F[0], extents=(256)), 16)
+  for k < 2 {
+    fragment.load(access_ptr(write, R[0], extents=(256)), access_ptr(read, A[k * 256], extents=(256)), 16)
+    fragment.mma(access_ptr(read_write, S[0], extents=(256)), access_ptr(read, L[0], extents=(256)), access_ptr(read, R[0], extents=(256)))
+  }
+  fragment.store(access_ptr(write, C[0], extents=(256)), access_ptr(read, S[0], extents=(256)), 16)
+)");
+  EXPECT_EQ(work.fragment_products, 4 * 2 * 16 * 16 * 16);
+  EXPECT_EQ(work.operations, 0);
+  EXPECT_EQ(work.buffer_bytes, 4 * (32 * 2 + 2 * 256 * 2 + 256 * 4));
+  EXPECT_EQ(work.shared_bytes, 4 * (32 * 2 + 256 * 2));
+  EXPECT_EQ(work.registers, (256 * 4 + 2 * 256 * 2) / 4 / 32);
+  EXPECT_EQ(work.turns, 1 + 2);
+}
+
+// What is copied is on its way for two iterations.
+TEST_F(WorkOfKernels, WaitsForAsynchronousCopiesOverlap) {
+  const KernelWork work = of_text(R"(
+  buffer.alloca F: shared float16[3, 32]
+  for k < 6 {
+    await_copies pending=1
+    barrier
+    async_copies {
+      F[floormod(k + 2, 3) * 32 + t] = A[k * 32 + t]
+    }
+    C[t] = float32(F[floormod(k, 3) * 32 + t])
+  }
+)");
+  EXPECT_EQ(work.turns, 3);
+  EXPECT_EQ(work.shared_bytes, 4 * 32 * 6 * (2 + 2));
+}
+
+TEST_F(WorkOfKernels, OneOfTheBlocksOfAGroupIsTheLast) {
+  const KernelWork work = of_text(R"(
+  buffer.alloca last: shared int32[1]
+  last_block N[0] of 4 flag=last {
+    C[t] = float32(A[t]) + float32(A[t + 32])
+  }
+)");
+  EXPECT_EQ(work.operations, 32);
+  EXPECT_EQ(work.turns, 1);
 }
 
 TEST_F(WorkOfKernels, IsUnknownBeforeARun) {

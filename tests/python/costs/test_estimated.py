@@ -14,9 +14,9 @@ from texloom.__main__ import main
 from texloom.costs import EstimatedCosts
 from texloom.costs.estimated import LEAST_GAIN, estimated
 from texloom.graph import CostModel, Graph
-from texloom.graph.compilation import all_compared
 from texloom.inspect.storage_table import storage_rows
 from texloom.ops.convolution import convolution
+from texloom.ops.products import matmul
 from texloom.profiles import Bound, kernel_limits, stated, stated_names
 from texloom.target import resolve
 
@@ -26,6 +26,7 @@ MOBILE_PROFILES = ["adreno-6xx", "adreno-7xx", "adreno-8xx", "mali-valhall"]
 FACTS = [
     "blocks",
     "operations",
+    "fragment_products",
     "buffer_bytes",
     "texture_bytes",
     "shared_bytes",
@@ -84,6 +85,42 @@ def test_idle_processors_are_paid_for():
     one = arithmetic(1)
     assert arithmetic(profile.processors) == pytest.approx(one)
     assert arithmetic(profile.processors + 1) == pytest.approx(2 * one)
+
+
+@pytest.mark.parametrize("name", stated_names())
+def test_matrix_units_make_products_beside_threads(name):
+    profile = stated(name)
+    alone = {
+        fact: kernel_limits(work_of(**{fact: 1e12}), profile)[Bound.ARITHMETIC]
+        for fact in ("operations", "fragment_products")
+    }
+    assert alone["operations"] / alone["fragment_products"] == pytest.approx(profile.matrix_speed)
+    both = work_of(operations=1e12, fragment_products=1e12)
+    assert kernel_limits(both, profile)[Bound.ARITHMETIC] == pytest.approx(sum(alone.values()))
+
+
+def test_products_by_fragments_are_counted(monkeypatch):
+    """A tile has no empty rows or columns here, so that each product is made once."""
+    found = []
+
+    class Recorded(EstimatedCosts):
+        def __call__(self, kind, signature, sources, size, operations, launches, textures, work):
+            if kind == "contraction":
+                found.extend(each.fragment_products for each in work)
+            return super().__call__(
+                kind, signature, sources, size, operations, launches, textures, work
+            )
+
+    monkeypatch.setattr("texloom.graph.compilation.EstimatedCosts", Recorded)
+    g = Graph("product")
+    x = g.op(
+        "x", "Neg", lambda a: te.compute(a.shape, lambda *i: -a(*i)), [g.input("in", (256, 64))]
+    )
+    w = g.constant("w", np.ones((64, 512), "float32"))
+    (y,) = g.op("y", "MatMul", matmul, [*x, w])
+    g.output(y)
+    g.compile("opencl -device=nvidia", precision="fp16", compare_storages=True)
+    assert max(found) == 256 * 64 * 512
 
 
 def test_work_that_is_not_known_is_taken_from_the_arguments():
@@ -177,8 +214,7 @@ def test_networks_stay_in_buffers_where_textures_are_no_faster(target):
     """No kernel over textures is scheduled or compiled, so that they compile as fast as before."""
     compiled = NETWORKS["many channels"]().compile(target)
     assert scopes_of(compiled) == {"global"} and compiled.summary["scopes"] is None
-    with all_compared():
-        compared = NETWORKS["many channels"]().compile(target)
+    compared = NETWORKS["many channels"]().compile(target, compare_storages=True)
     assert scopes_of(compared) == {"global"}
     rows = storage_rows(compared.summary, 1)
     assert all(row.faster != "textures" for row in rows if row.name.startswith("conv"))

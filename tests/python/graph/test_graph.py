@@ -180,7 +180,7 @@ def unfolded_costs(g):
         model.start_ns
         + sum(4 * np.prod(t.shape) for t in (tensor, tensor)) / model.bytes_per_ns
         + np.prod(tensor.shape) / model.operations_per_ns
-        for tensor in g._tensors.values()
+        for tensor in g._declared.tensors.values()
         if tensor.name != "x"
     ]
 

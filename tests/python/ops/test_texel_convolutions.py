@@ -41,10 +41,10 @@ def graph_of(data, weight, options):
     return g
 
 
-def task_of(data, weight, options):
+def task_of(data, weight, options, passes=()):
     """The task of the convolution."""
     with collected_tasks() as tasks:
-        graph_of(data, weight, options).compile(TARGET, passes=())
+        graph_of(data, weight, options).compile(TARGET, passes=passes)
     return next(each for each in tasks.values() if len(each.computation.inputs) == 2)
 
 
@@ -107,19 +107,24 @@ def test_other_convolutions_have_no_tiles(name):
         ((64, 1, 5, 5), {"pads": [2] * 4, "groups": 64}),
     ],
 )
-def test_the_work_of_tiles_is_what_their_kernels_do(weight, options):
-    """The formula by which tiles are chosen agrees with what is counted in the code."""
+@pytest.mark.parametrize("passes", [(), ("store_halves",)])
+def test_the_work_of_tiles_is_what_their_kernels_do(weight, options, passes):
+    """The formula by which tiles are chosen agrees with what is counted in the code.
+
+    Halves are widened where they are read, so that they take whole registers.
+    """
     case = (1, 64, 32, 32), weight, options
-    kernel, own = kernel_of(task_of(*case))
+    kernel, own = kernel_of(task_of(*case, passes))
     formula = kernel[1].work(kernel[0].default(own))
-    counted = counted_work(graph_of(*case))
+    counted = counted_work(graph_of(*case), passes)
     assert formula.blocks == counted.blocks and formula.turns == counted.turns
     assert formula.texture_bytes == pytest.approx(counted.texture_bytes, rel=0.1)
+    assert formula.registers == counted.registers
     # The formula leaves out padding, which is chosen for each texel.
     assert formula.operations <= counted.operations < 1.5 * formula.operations
 
 
-def counted_work(graph):
+def counted_work(graph, passes):
     """The work of the convolution's kernel over textures, as sources of costs are told it."""
     seen = []
 
@@ -133,5 +138,5 @@ def counted_work(graph):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("texloom.graph.compilation.EstimatedCosts", Costs)
-        graph.compile(TARGET, passes=())
+        graph.compile(TARGET, passes=passes)
     return seen[0]

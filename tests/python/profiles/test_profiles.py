@@ -55,6 +55,7 @@ def test_stated_profiles_say_where_their_figures_are_from(name):
     # Nearer memory is at least as fast as memory that is further away.
     assert profile.near_rate >= profile.cache_rate >= profile.memory_rate
     assert profile.fma_seconds < profile.latency_seconds < profile.launch_seconds
+    assert profile.matrix_speed >= 1 and profile.matrix_rate >= profile.fma_rate
 
 
 @pytest.mark.parametrize("made", [profiles.stated("nvidia-h200"), measured_on(PHONE)])

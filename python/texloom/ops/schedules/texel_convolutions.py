@@ -67,6 +67,8 @@ class TexelConvolution:
         Output channels that read the same inputs.
     elements, bytes : int
         Elements of inputs and outputs; bytes of an element.
+    pixel_bytes : int
+        Bytes of an element of the pixels that a thread keeps in registers.
     """
 
     rows: int
@@ -79,6 +81,7 @@ class TexelConvolution:
     per_group: int
     elements: int
     bytes: int
+    pixel_bytes: int
 
     def channels(self, tile: TexelTile) -> int:
         """Return the input channels of a step."""
@@ -89,8 +92,8 @@ class TexelConvolution:
         channels = self.channels(tile)
         turns = -(-self.inputs // channels) * self.height
         across = min(tile.pixels * self.width, tile.pixels + self.width - 1)
-        groups = tile.texels if self.is_depthwise else -(-channels // LANES)
-        loads = across * groups + channels * tile.texels * self.width
+        kept = tile.texels * LANES if self.is_depthwise else channels
+        loads = across * -(-kept // LANES) + channels * tile.texels * self.width
         sums = tile.pixels * tile.texels * LANES
         work = _KernelWork()
         tiles = -(-self.outputs // (LANES * tile.texels)) * -(-self.columns // tile.pixels)
@@ -103,7 +106,7 @@ class TexelConvolution:
         )
         work.distinct_bytes = self.elements * self.bytes
         work.turns = turns
-        work.registers = sums + loads * LANES
+        work.registers = sums + across * kept * self.pixel_bytes / 4
         return work
 
 
@@ -142,7 +145,8 @@ class TexelConvolutions(Family[TexelConvolution, TexelTile]):
             depthwise,
             per_group,
             int(read) + images * outputs * prod(spatial),
-            2 if root.dtype == "float16" else 4,
+            _bytes_of(root),
+            _bytes_of(sums.op.input_tensors[0]),
         )
 
     def points(self, facts: TexelConvolution) -> Iterator[tuple[TexelTile, str | None]]:
@@ -173,13 +177,19 @@ def _broken(facts: TexelConvolution, tile: TexelTile) -> str | None:
     """Return the rule that a tile breaks."""
     sums = tile.pixels * tile.texels
     statements = sums * facts.channels(tile) * facts.width
-    if sums * LANES > _MOST_SUMS or (statements > _MOST_STATEMENTS and tile != TexelTile(1, 1)):
-        return "registers"
+    if sums * LANES > _MOST_SUMS:
+        return "sums"
+    if statements > _MOST_STATEMENTS and tile != TexelTile(1, 1):
+        return "statements"
     if tile.texels > 1 and facts.per_group % (tile.texels * LANES):
         return "output channels"
     if tile.inputs > 1 and (facts.is_depthwise or facts.inputs % (tile.inputs * LANES)):
         return "input channels"
     return "larger than the output" if tile.pixels > max(1, facts.columns) else None
+
+
+def _bytes_of(tensor: Tensor) -> int:
+    return 2 if tensor.dtype == "float16" else 4
 
 
 def _inputs_of(task: KernelTask) -> list[Tensor]:

@@ -18,6 +18,7 @@
 #include "codegen/llvm/plugin/microkernels.h"
 #include "codegen/llvm/plugin/prefetch.h"
 #include "codegen/llvm/plugin/rolled_loops.h"
+#include "codegen/llvm/plugin/textures.h"
 #include "codegen/llvm/plugin/types.h"
 #include "ir/evaluation.h"
 #include "ir/visit.h"
@@ -33,14 +34,6 @@ using llvm::Value;
 namespace {
 
 constexpr uint64_t kStackBytes = 64 << 10;  // of arrays; the rest is allocated when the kernel runs
-
-// A texture as the function gets it: the fields of texloom_native_texture.
-struct Texture {
-  Value* texels = nullptr;
-  Value* width = nullptr;
-  Value* height = nullptr;
-  Value* row_pitch = nullptr;
-};
 
 // Emits the function that runs one block.
 class BlockEmitter {
@@ -94,7 +87,7 @@ class BlockEmitter {
       }
       given.setName(param.buffer->name);
       if (param.buffer->is_texture()) {
-        textures_[param.buffer.get()] = texture_at(&given);
+        textures_[param.buffer.get()] = texture_at(builder_, &given);
         continue;
       }
       given.addAttr(llvm::Attribute::NoAlias);
@@ -111,15 +104,6 @@ class BlockEmitter {
     scratch_->setName("scratch");
     scratch_->addAttr(llvm::Attribute::NoAlias);
     scratch_->addAttr(llvm::Attribute::getWithAlignment(context_, llvm::Align(kArrayAlignment)));
-  }
-
-  Texture texture_at(Value* descriptor) {
-    const auto field = [&](llvm::Type* type, uint64_t offset) {
-      return builder_.CreateLoad(
-          type, builder_.CreateConstGEP1_64(builder_.getInt8Ty(), descriptor, offset));
-    };
-    return {field(builder_.getPtrTy(), 0), field(builder_.getInt32Ty(), 8),
-            field(builder_.getInt32Ty(), 12), field(builder_.getInt64Ty(), 16)};
   }
 
   void set_line(const SourceLocation& location) {
@@ -301,24 +285,18 @@ class BlockEmitter {
     return emit_binary(builder_, ir::BinaryOp::Mul, ir::kInt64, whole, times, true);
   }
 
-  // Whether the texel is in the image, and its address if it is.
-  std::pair<Value*, Value*> texel_place(const ir::Buffer& buffer, const Expr& x, const Expr& y) {
-    const Texture& texture = textures_.at(buffer.get());
-    llvm::Type* wide = builder_.getInt64Ty();
-    Value* column = builder_.CreateIntCast(expr(x), wide, x->type.is_int());
-    Value* row = builder_.CreateIntCast(expr(y), wide, y->type.is_int());
-    // Negative coordinates are large as unsigned numbers.
-    Value* inside =
-        builder_.CreateAnd(builder_.CreateICmpULT(column, builder_.CreateZExt(texture.width, wide)),
-                           builder_.CreateICmpULT(row, builder_.CreateZExt(texture.height, wide)));
-    const auto bytes = static_cast<uint64_t>(4 * buffer->type.bytes());
-    Value* offset = builder_.CreateAdd(builder_.CreateMul(row, texture.row_pitch),
-                                       builder_.CreateMul(column, builder_.getInt64(bytes)));
-    return {inside, builder_.CreateGEP(builder_.getInt8Ty(), texture.texels, offset)};
+  TexelPlace place_of_texel(const ir::Buffer& buffer, const Expr& x, const Expr& y) {
+    const auto wide = [&](const Expr& coordinate) {
+      return builder_.CreateIntCast(expr(coordinate), builder_.getInt64Ty(),
+                                    coordinate->type.is_int());
+    };
+    Value* column = wide(x);
+    return texel_place(builder_, textures_.at(buffer.get()), column, wide(y),
+                       static_cast<uint64_t>(4 * buffer->type.bytes()));
   }
 
   Value* texel(const ir::TextureLoad& n) {
-    const auto [inside, address] = texel_place(n.texture, n.x, n.y);
+    const auto [inside, address] = place_of_texel(n.texture, n.x, n.y);
     return chosen(
         inside, n.type,
         [&, at = address]() -> Value* {
@@ -406,18 +384,7 @@ class BlockEmitter {
   void prefetch(const ir::Prefetch& n) {
     Value* address = builder_.CreateGEP(memory_type(n.buffer->type, context_),
                                         arrays_.at(n.buffer.get()), offset(n.indices.front()));
-    fetch(address, kAllCaches);
-  }
-
-  // How near to the processor LLVM is asked to bring data.
-  static constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
-
-  // Fetches a line of data that will be read.
-  void fetch(Value* address, uint32_t nearness) {
-    constexpr uint32_t kToRead = 0, kData = 1;
-    builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {address->getType()},
-                             {address, builder_.getInt32(kToRead), builder_.getInt32(nearness),
-                              builder_.getInt32(kData)});
+    emit_prefetch(builder_, address);
   }
 
   Value* allocated(const ir::Buffer& buffer) {
@@ -454,7 +421,10 @@ class BlockEmitter {
     var->addIncoming(zero, before);
     values_[n.var.get()] = var;
     for (const auto& [inner, stream] : streams_of(n)) streams_[inner].push_back(stream);
-    for (const Stream& each : streams_[&n]) prefetch(each, var);
+    for (const Stream& each : streams_[&n]) {
+      Value* here = place(each.load->buffer, each.load->indices.front());
+      emit_prefetch(builder_, each, here, expr(each.pass), var);
+    }
     stmt(n.body);
     set_line(n.location);
     Value* next = builder_.CreateAdd(var, llvm::ConstantInt::get(type, 1), "", true, true);
@@ -465,31 +435,10 @@ class BlockEmitter {
     builder_.SetInsertPoint(after);
   }
 
-  // Fetches the share of an iteration of what is after a stream, into the second cache.
-  void prefetch(const Stream& stream, Value* iteration) {
-    constexpr int64_t kLine = 64;
-    llvm::Type* wide = builder_.getInt64Ty();
-    const auto times = [&](Value* number, int64_t factor) {
-      return builder_.CreateMul(builder_.CreateSExt(number, wide),
-                                builder_.getInt64(static_cast<uint64_t>(factor)));
-    };
-    // The address of the load moves by what is read in each iteration.
-    Value* offset =
-        builder_.CreateAdd(times(iteration, stream.fetched_bytes - stream.read_bytes),
-                           times(expr(stream.pass), stream.iterations * stream.fetched_bytes));
-    Value* here = place(stream.load->buffer, stream.load->indices.front());
-    for (int64_t at = 0; at < stream.fetched_bytes; at += kLine) {
-      Value* distance = builder_.CreateAdd(
-          offset,
-          builder_.getInt64(static_cast<uint64_t>(stream.iterations * stream.read_bytes + at)));
-      fetch(builder_.CreateGEP(builder_.getInt8Ty(), here, distance), kSecondCache);
-    }
-  }
-
   void store_texel(const ir::TextureStore& n) {
     const ir::Type stored = n.texture->type;
     Value* elements = to_memory(builder_, n.value->type, stored, expr(n.value));
-    const auto [inside, address] = texel_place(n.texture, n.x, n.y);
+    const auto [inside, address] = place_of_texel(n.texture, n.x, n.y);
     BasicBlock* then = block("inside");
     BasicBlock* after = block("after");
     builder_.CreateCondBr(inside, then, after);

@@ -22,6 +22,9 @@ constexpr int64_t kMostBytes = 768 << 10;
 // A loop of fewer iterations is over before what it fetches has arrived.
 constexpr int64_t kLeastIterations = 8;
 
+// How near to the processor LLVM is asked to bring data.
+constexpr uint32_t kSecondCache = 2, kAllCaches = 3;
+
 using Variables = std::unordered_set<const ir::ExprNode*>;
 
 bool mentions(const Expr& e, const Variables& variables) {
@@ -109,10 +112,41 @@ class StreamSearch {
   std::vector<std::pair<const ir::For*, Stream>> found_;
 };
 
+// Fetches a line of data that will be read.
+void fetch(llvm::IRBuilder<>& builder, llvm::Value* address, uint32_t nearness) {
+  constexpr uint32_t kToRead = 0, kData = 1;
+  builder.CreateIntrinsic(
+      llvm::Intrinsic::prefetch, {address->getType()},
+      {address, builder.getInt32(kToRead), builder.getInt32(nearness), builder.getInt32(kData)});
+}
+
 }  // namespace
 
 std::vector<std::pair<const ir::For*, Stream>> streams_of(const ir::For& passes) {
   return StreamSearch(passes).run();
+}
+
+void emit_prefetch(llvm::IRBuilder<>& builder, llvm::Value* address) {
+  fetch(builder, address, kAllCaches);
+}
+
+void emit_prefetch(llvm::IRBuilder<>& builder, const Stream& stream, llvm::Value* here,
+                   llvm::Value* pass, llvm::Value* iteration) {
+  constexpr int64_t kLine = 64;
+  const auto times = [&](llvm::Value* number, int64_t factor) {
+    return builder.CreateMul(builder.CreateSExt(number, builder.getInt64Ty()),
+                             builder.getInt64(static_cast<uint64_t>(factor)));
+  };
+  // The address of the load moves by what is read in each iteration.
+  llvm::Value* moved = times(iteration, stream.fetched_bytes - stream.read_bytes);
+  llvm::Value* offset =
+      builder.CreateAdd(moved, times(pass, stream.iterations * stream.fetched_bytes));
+  for (int64_t at = 0; at < stream.fetched_bytes; at += kLine) {
+    llvm::Value* distance = builder.CreateAdd(
+        offset,
+        builder.getInt64(static_cast<uint64_t>(stream.iterations * stream.read_bytes + at)));
+    fetch(builder, builder.CreateGEP(builder.getInt8Ty(), here, distance), kSecondCache);
+  }
 }
 
 }  // namespace texloom::codegen::native

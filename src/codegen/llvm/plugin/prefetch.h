@@ -2,6 +2,8 @@
 // still computes with other data.
 #pragma once
 
+#include <llvm/IR/IRBuilder.h>
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -26,5 +28,12 @@ struct Stream {
 // The streams of the innermost loops in the body of a loop, and the loops that read them. Only data
 // that does not fit in the nearest cache counts.
 std::vector<std::pair<const ir::For*, Stream>> streams_of(const ir::For& passes);
+
+// Fetches a line of data that will be read, into all caches.
+void emit_prefetch(llvm::IRBuilder<>& builder, llvm::Value* address);
+// Fetches the share of an iteration of what is after a stream, into the second cache. `here` is the
+// address of the stream's load in this iteration; `pass` and `iteration` number those of the loops.
+void emit_prefetch(llvm::IRBuilder<>& builder, const Stream& stream, llvm::Value* here,
+                   llvm::Value* pass, llvm::Value* iteration);
 
 }  // namespace texloom::codegen::native

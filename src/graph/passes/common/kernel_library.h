@@ -11,23 +11,6 @@
 
 namespace texloom::graph {
 
-// Operators that may be attention: softmax(scale * (query * key) + masks) * value, whose scale and
-// masks are already known.
-struct AttentionParts {
-  // The scores, their softmax, and the softmax's product with the values. The output of each
-  // computation is the first input of the next.
-  SharedComputation scores, weights, product;
-  std::vector<ir::Tensor> inputs;  // placeholders
-  // The query, the key, the value, and masks: inputs, or stages that only move elements of an
-  // input. Several may read one input.
-  std::vector<ir::Tensor> operands;
-  double scale = 1;   // of the scores
-  double factor = 1;  // of the queries: the factors of operands, which keep products in range
-  // The axes of the product that the axes of the output are; empty: the same.
-  std::vector<std::size_t> order;
-  bool hides_nan = false;  // whether NaN in the softmax is replaced by 0
-};
-
 // An empty function means that there are no such kernels. A computation that is passed is null if
 // the graph was read from text without it.
 struct KernelLibrary {
@@ -55,15 +38,11 @@ struct KernelLibrary {
   // another computation, or if its kernels would be no faster.
   std::function<std::optional<SharedComputation>(const SharedComputation& computation)>
       moments_in_parts = {};
-  // The computation of one kernel for attention; nullopt if these operators are not attention, or
-  // if the target has no such kernel.
-  std::function<std::optional<SharedComputation>(const AttentionParts& parts)> attention = {};
-  // A computation that `attention` returned, as one whose kernel multiplies float16, given the
-  // types in which its inputs are stored; nullopt if they do not suit it, for another computation,
-  // or if its kernel would be no faster.
-  std::function<std::optional<SharedComputation>(const SharedComputation& computation,
+  // The computation of one kernel for attention, given the types in which its inputs are stored;
+  // nullopt if these operators are not attention, or if the target has no such kernel.
+  std::function<std::optional<SharedComputation>(const AttentionParts& parts,
                                                  const std::vector<ir::Type>& stored)>
-      product_of_halves = {};
+      attention = {};
 };
 
 }  // namespace texloom::graph

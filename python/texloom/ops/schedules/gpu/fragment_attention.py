@@ -25,7 +25,6 @@ _LEAST_ROWS = 9
 _START = 3.0  # latencies of memory before the first scores and after the last sums
 _BARRIERS = 15  # in whose time the five phases of a part wait for shared memory and one another
 _PART = 1.21  # the time of a product of parts, in that of as many products by a processor's threads
-_UNIT = 8  # products of float16 that a matrix unit makes in the time of one of a thread
 _SCORE = 24  # instructions of a score: scale, mask, maximum, exponential, sum, conversion
 _ISSUE = 4  # SIMD-groups of a processor that issue at once
 _OTHER_REGISTERS = 48
@@ -118,7 +117,7 @@ def _part_busy(sizes: Sizes, tile: FragmentBlock, profile: DeviceProfile) -> flo
     """Return the seconds of a part that a processor's units need for it."""
     depth, width = whole(sizes.depth), whole(sizes.width)
     copied = 2 * tile.keys * (sizes.depth + sizes.width) / profile.cache_rate
-    products = tile.rows * tile.keys * (depth + width) / (_UNIT * profile.fma_rate)
+    products = tile.rows * tile.keys * (depth + width) / profile.matrix_rate
     scores = tile.rows * tile.keys * _SCORE / profile.fma_rate
     # Factors are written once, and read by each row of fragments; scores, weights and sums of
     # slices are written and read.

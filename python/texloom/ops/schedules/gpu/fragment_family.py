@@ -49,7 +49,7 @@ _ASYNC_STEP = 0.57  # latencies of memory that asynchronous copies of a step tak
 _COPY = 0.0031  # latencies of memory in whose time a thread begins a copy
 _BARRIERS = 0.04  # barriers in whose time each SIMD-group of a processor delays a step
 _COPIED = 1.25  # of the common cache's rate, with which blocks copy factors
-_PRODUCTS = 4.1  # of the rate of fused products, with which fragments are multiplied at most
+_PRODUCTS = 0.5125  # of the rate of matrix units, with which fragments are multiplied at most
 _ROUND = 0.17  # latencies of memory in which blocks start and end
 _LAST = 5.0  # latencies of memory that the last block of a tile takes more than others
 _LAST_SUM_BYTES = 15.3  # bytes of a processor's part of the common cache in the time of a sum
@@ -252,7 +252,7 @@ def _seconds(
     full, rest = np.divmod(own, at_once)
     read = (tiles.down + tiles.across) * tiles.steps
     copied = 2 * read / (_COPIED * profile.cache_rate / processors)
-    products = area * tiles.steps / (_PRODUCTS * profile.fma_rate / processors)
+    products = area * tiles.steps / (_PRODUCTS * profile.matrix_rate / processors)
     in_flight = np.minimum(tiles.stages - 1, turns)
     alone = latency * np.where(tiles.stages == 2, _STEP, _ASYNC_STEP / in_flight)
     alone += latency * _COPY * read / _LANES / tiles.threads

@@ -12,7 +12,6 @@
 #include "runtime/drivers/opencl/api/error.h"
 #include "runtime/drivers/opencl/kernels/builtin_declarations.h"
 #include "runtime/drivers/opencl/kernels/kernel_check.h"
-#include "runtime/drivers/opencl/kernels/machine_code.h"
 #include "runtime/drivers/opencl/platform/quirks.h"
 #include "runtime/drivers/opencl/platform/words.h"
 #include "runtime/hal/internal/executables/entry_point_key.h"
@@ -351,9 +350,16 @@ Result<KernelCode> OpenClExecutable::built_binary() const {
                       "the driver of {} gives no binaries back; help: leave out the binaries: the "
                       "source is compiled at the first run",
                       origin_->maker.device);
-  std::string code = machine_code_of(binary, context_->info()->name);
-  if (!code.empty() && load(*context_, code, codes_.options, entry_points()).ok())
-    binary = std::move(code);
+  // PTX is a binary, too, which stays without machine code that the driver loads.
+  const ProfileClock::time_point begin = ProfileClock::now();
+  const Result<std::string> code = context_->assembler().machine_code_of(binary);
+  if (code.ok() && !code->empty() && load(*context_, *code, codes_.options, entry_points()).ok())
+    binary = *code;
+  if (Profile* profile = context_->profile(); profile != nullptr && !code.ok())
+    profile->add({.name = code.status().message(),
+                  .track = profile->host_track(),
+                  .begin = begin,
+                  .end = ProfileClock::now()});
   return KernelCode{.format = KernelFormat::OpenClBinary,
                     .code = std::move(binary),
                     .build_options = codes_.code.build_options,

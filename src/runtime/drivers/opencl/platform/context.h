@@ -8,6 +8,7 @@
 
 #include "runtime/drivers/opencl/api/api.h"
 #include "runtime/drivers/opencl/api/handle.h"
+#include "runtime/drivers/opencl/platform/assembler.h"
 #include "runtime/drivers/opencl/platform/platform.h"
 #include "runtime/drivers/opencl/platform/shared_programs.h"
 #include "runtime/hal/binary_cache.h"
@@ -43,6 +44,7 @@ class Context {
   // Held while a program is built; locks nothing if the device builds several at a time.
   std::unique_lock<std::mutex> lock_build() const;
   SharedPrograms& programs() const { return programs_; }
+  Assembler& assembler() const { return assembler_; }
   // Whether buffers are in shared virtual memory if nothing prevents it, and kernels get addresses
   // instead of memory objects.
   bool has_addresses() const { return has_addresses_; }
@@ -53,7 +55,8 @@ class Context {
       : api_(std::move(api)),
         device_(device.device),
         info_(device.info),
-        context_(std::move(context)) {}
+        context_(std::move(context)),
+        assembler_(device.info->name) {}
   Status read_image_formats();
   bool can_pass_addresses() const;
 
@@ -68,6 +71,7 @@ class Context {
   bool has_addresses_ = false;
   mutable std::mutex building_;
   mutable SharedPrograms programs_;
+  mutable Assembler assembler_;
   // By texel format: the memory flags with which a 2-D image of the format can be created.
   std::array<cl_mem_flags, kAllTexelFormats.size()> image_flags_ = {};
 };

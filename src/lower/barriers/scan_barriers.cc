@@ -1,4 +1,4 @@
-#include "lower/build/scan_barriers.h"
+#include "lower/barriers/scan_barriers.h"
 
 #include <algorithm>
 #include <unordered_set>

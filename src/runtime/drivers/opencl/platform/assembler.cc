@@ -1,9 +1,11 @@
-#include "runtime/drivers/opencl/kernels/machine_code.h"
+#include "runtime/drivers/opencl/platform/assembler.h"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <utility>
 
 namespace texloom::hal::opencl {
 namespace {
@@ -14,7 +16,8 @@ struct CudaApi {
   using Device = int;
   using Context = void*;
   using Link = void*;
-  static constexpr int kPtx = 1;  // CU_JIT_INPUT_PTX
+  static constexpr int kPtx = 1;                           // CU_JIT_INPUT_PTX
+  static constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER[_SIZE_BYTES]
 
   int (*init)(unsigned flags);
   int (*count)(int* count);
@@ -66,43 +69,66 @@ bool is_ptx(const std::string& binary) {
   return version != std::string::npos && binary.find(".target sm_", version) != std::string::npos;
 }
 
-std::string linked(const CudaApi& cuda, std::string ptx) {
+// Links PTX in the current context.
+Result<std::string> linked(const CudaApi& cuda, std::string ptx) {
+  std::array<char, 16384> log{};  // the last zero stays
+  // The link uses the values until it is destroyed: it writes the log, and the size of the log.
+  std::array<int, 2> keys{CudaApi::kErrorLog, CudaApi::kErrorLogBytes};
+  const std::uintptr_t log_bytes = log.size() - 1;
+  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log_bytes)};
   CudaApi::Link link = nullptr;
-  if (cuda.begin(0, nullptr, nullptr, &link) != 0) return {};
+  int result = cuda.begin(keys.size(), keys.data(), values.data(), &link);
+  if (result != 0)
+    return make_error(StatusCode::DeviceError, "CUDA's driver links nothing (error {})", result);
   std::string code;
   void* bytes = nullptr;
   std::size_t size = 0;
   // The text ends with a zero, which counts.
-  if (cuda.add(link, CudaApi::kPtx, ptx.data(), ptx.size() + 1, "kernels", 0, nullptr, nullptr) ==
-          0 &&
-      cuda.complete(link, &bytes, &size) == 0) {
-    code.assign(static_cast<const char*>(bytes), size);
-  }
+  result =
+      cuda.add(link, CudaApi::kPtx, ptx.data(), ptx.size() + 1, "kernels", 0, nullptr, nullptr);
+  if (result == 0) result = cuda.complete(link, &bytes, &size);
+  if (result == 0) code.assign(static_cast<const char*>(bytes), size);
   cuda.end(link);
+  if (result != 0)
+    return make_error(StatusCode::BuildFailed, "CUDA's driver refuses the PTX (error {}): {}",
+                      result, log.data());
   return code;
 }
 
 }  // namespace
 
-std::string machine_code_of(const std::string& binary, const std::string& device) {
-  if (!is_ptx(binary)) return {};
-  const CudaApi* cuda = CudaApi::get();
+Assembler::~Assembler() {
+  if (cuda_) CudaApi::get()->release(cuda_->device);
+}
+
+std::optional<Assembler::Cuda> Assembler::cuda() {
+  const std::scoped_lock lock(opening_);
+  if (std::exchange(was_opened_, true)) return cuda_;
+  const CudaApi* api = CudaApi::get();
   int count = 0;
-  if (cuda == nullptr || cuda->count(&count) != 0) return {};
+  if (api == nullptr || api->count(&count) != 0) return {};
   for (CudaApi::Device each = 0; each < count; ++each) {
     std::array<char, 256> name{};
-    if (cuda->name(name.data(), name.size() - 1, each) != 0 || device != name.data()) continue;
+    if (api->name(name.data(), name.size() - 1, each) != 0 || device_ != name.data()) continue;
     CudaApi::Context context = nullptr;
-    if (cuda->retain(&context, each) != 0) return {};
-    std::string code;
-    if (cuda->push(context) == 0) {
-      code = linked(*cuda, binary);
-      cuda->pop(&context);
-    }
-    cuda->release(each);
-    return code;
+    if (api->retain(&context, each) == 0) cuda_ = Cuda{each, context};
+    break;
   }
-  return {};
+  return cuda_;
+}
+
+Result<std::string> Assembler::machine_code_of(std::string binary) {
+  if (!is_ptx(binary)) return std::string();
+  const std::optional<Cuda> own = cuda();
+  if (!own) return std::string();
+  const CudaApi& api = *CudaApi::get();
+  if (const int result = api.push(own->context); result != 0)
+    return make_error(StatusCode::DeviceError, "CUDA's driver enters no context (error {})",
+                      result);
+  Result<std::string> code = linked(api, std::move(binary));
+  CudaApi::Context left = nullptr;
+  api.pop(&left);
+  return code;
 }
 
 }  // namespace texloom::hal::opencl
