@@ -37,7 +37,10 @@ struct Accesses {
   bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
     if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
     return std::any_of(writes.begin(), writes.end(), [&](const SharedAccess& write) {
-      return overwritten.contains(write.buffer) && meet({write}, before.writes);
+      return overwritten.contains(write.buffer) &&
+             std::ranges::any_of(before.writes, [&](const SharedAccess& earlier) {
+               return write.may_overwrite(earlier);
+             });
     });
   }
   void add(const Accesses& other) {
@@ -62,15 +65,17 @@ struct Accesses {
 // store that replaces it.
 class AccessCollector {
  public:
-  AccessCollector(const Buffers& buffers, const arith::Ranges& ranges, const Variables& varying)
-      : buffers_(buffers), ranges_(ranges), varying_(varying) {}
+  // `overwritten` are buffers for which the order of writes also matters.
+  AccessCollector(const Buffers& buffers, const Buffers& overwritten, const arith::Ranges& ranges,
+                  const Variables& varying)
+      : buffers_(buffers), overwritten_(overwritten), ranges_(ranges), varying_(varying) {}
 
   Accesses of(const Stmt& s) && {
     walk(
         s,
         [&](const Store& store) {
           if (buffers_.contains(store.buffer.get())) {
-            Accesses::add(found_.writes, {store.buffer, store.indices, ranges_, varying_});
+            note_write(SharedAccess(store.buffer, store.indices, ranges_, varying_), store.indices);
           }
           note_reads(store);
         },
@@ -105,7 +110,11 @@ class AccessCollector {
     if (!buffers_.contains(n->buffer.get())) return;
     const SharedAccess part(n->buffer, n->indices, ranges_, varying_);
     if (reads(n->access)) Accesses::add(found_.reads, part);
-    if (writes(n->access)) Accesses::add(found_.writes, part);
+    if (writes(n->access)) note_write(part, n->indices);
+  }
+  void note_write(SharedAccess write, const Exprs& place) {
+    if (overwritten_.contains(write.buffer)) write.place = place;
+    Accesses::add(found_.writes, write);
   }
   void note_reads(const Expr& e, const Store* store) {
     walk(e, [&](const Load& load) {
@@ -122,6 +131,7 @@ class AccessCollector {
   }
 
   const Buffers& buffers_;
+  const Buffers& overwritten_;
   const arith::Ranges& ranges_;
   const Variables& varying_;
   Accesses found_;
@@ -178,6 +188,10 @@ class BarrierInserter {
   }
 
  private:
+  AccessCollector collector() const {
+    return {buffers_, overwritten_, ranges_, uniform_.varying()};
+  }
+
   // Whether the iterations of the loop are threads.
   static bool runs_at_once(const For& loop) {
     return loop.loop == LoopKind::Thread || loop.loop == LoopKind::Virtual;
@@ -201,6 +215,7 @@ class BarrierInserter {
       };
       Stmt body = run(loop.body);
       each_pending(next_iteration);
+      if (threads_.empty()) forget_places(loop.var);
       if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
       if (contains<Barrier>(body)) check_agreement(loop.extent, loop.location);
       each_pending(leave_loop);
@@ -208,11 +223,20 @@ class BarrierInserter {
     });
   }
 
+  // Another iteration of a loop around those over threads, in which an element of the same place
+  // may belong to another thread. In loops inside of those over threads, no order is defined.
+  void forget_places(const Expr& var) {
+    for (SharedAccess& write : pending_.writes) {
+      const bool varies =
+          std::ranges::any_of(write.place, [&](const Expr& index) { return uses_var(index, var); });
+      if (varies) write.place.clear();
+    }
+  }
+
   // The condition is evaluated before the body, and again after it.
   Stmt run(const While& loop, const Stmt& self) {
     return run_loop(self, false, [&](const Accesses& accesses) {
-      const Accesses condition =
-          AccessCollector(buffers_, ranges_, uniform_.varying()).of(loop.condition);
+      const Accesses condition = collector().of(loop.condition);
       pending_.add(condition);
       Stmt body = run(loop.body);
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
@@ -226,7 +250,7 @@ class BarrierInserter {
   // A conflict with an access before the loop gets one barrier in front of the loop. Earlier
   // accesses then do not matter inside the loop, so that the result for a loop can be reused.
   Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(self);
+    const Accesses accesses = collector().of(self);
     if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
     auto known = exits_.find(self);
@@ -258,7 +282,7 @@ class BarrierInserter {
   }
 
   Stmt run(const Let& let) {
-    const Accesses value = AccessCollector(buffers_, ranges_, uniform_.varying()).of(let.value);
+    const Accesses value = collector().of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
     if (let.value->type.is_bool()) conditions_.emplace(let.var, substitute(let.value, conditions_));
@@ -375,7 +399,7 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses = AccessCollector(buffers_, ranges_, uniform_.varying()).of(s);
+    const Accesses accesses = collector().of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
     return after_barrier(conflict, s);
