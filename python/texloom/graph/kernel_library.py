@@ -13,7 +13,16 @@ from .._core import TargetValue, Tensor
 from ..errors import TVMError
 from ..extents import are_known, collected, shape_of
 from ..ops import products
-from ..ops.attention import BlockTile, FragmentBlock, Heads, Sizes, Tile, attention, weighted_values
+from ..ops.attention import (
+    BlockTile,
+    FragmentBlock,
+    Heads,
+    KeySlices,
+    Sizes,
+    Tile,
+    attention,
+    weighted_values,
+)
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
 from ..ops.moves import Moved
@@ -243,20 +252,20 @@ class KernelLibrary:
         of = {each.op: dtype for each, dtype in zip(known.inputs, stored, strict=True)}
         dtypes = [of[Moved.of(each).source.op] for each in known.operands]
         sizes = Sizes.of(*known.operands, known.heads)
-        tile = gpu_attention.tile_for(sizes, dtypes, self.target)
+        tile = gpu_attention.tile_for(sizes, dtypes, self.target, known.heads)
         if not isinstance(tile, FragmentBlock):
             return None
         return _core._Computation(known.inputs, [known.make(tile=tile)])
 
     def _attention_tile(
         self, operands: Sequence[Tensor], heads: Heads | None
-    ) -> Tile | BlockTile | FragmentBlock | None:
+    ) -> Tile | BlockTile | FragmentBlock | KeySlices | None:
         """Return the tile; None if separate kernels are faster."""
         query, key, value = operands[:3]
         sizes = Sizes.of(query, key, value, heads)
         if not self.target.is_cpu:
             dtypes = [each.dtype for each in operands[:3]]
-            return gpu_attention.tile_for(sizes, dtypes, self.target)
+            return gpu_attention.tile_for(sizes, dtypes, self.target, heads)
         if sizes.width > _MOST_WIDTH:
             return None
         facts = processor_attention.Attention(

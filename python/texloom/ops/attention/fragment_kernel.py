@@ -22,6 +22,7 @@ from ..raveling import unraveled
 from .fragment_copies import Copies, Factor
 from .fragment_products import FragmentProducts
 from .operands import Operands, Sizes, Task, power, store
+from .row_values import combined
 
 _GROUP = 32  # threads of a SIMD-group
 _PAD = 8  # elements after a row in shared memory, so that rows are in different banks
@@ -275,7 +276,7 @@ class _Kernel:
             self._scale(scores, turn * lanes, at)
         best = _folded([scores[i] for i in range(own)], tir.max)
         self._tops[self._row, self._place] = best
-        best = self._combined(self._tops, self._top[0], tir.max)
+        best = combined(ib, self._tops, self._row, self._of_row, self._top[0], tir.max)
         factor = ib.let("factor", power(self._top[0] - best, _WIDE))
         self._top[0] = best
         for i in range(own):
@@ -322,21 +323,6 @@ class _Kernel:
 
         self._lanes(lanes, change)
 
-    def _combined(self, shared: Any, first: Any, combine: Callable[[Any, Any], Any]) -> Any:
-        """Combine a value with those that the threads of a row share."""
-        lanes = vector_lanes(self._of_row, 4)
-        value = self._local("of_row", _WIDE, lanes)
-        for i in range(self._of_row // lanes):
-
-            def join(lane: Any, i: int = i) -> None:
-                other = shared[self._row, i * lanes + lane]
-                value[lane] = combine(value[lane], other) if i else other
-
-            self._lanes(lanes, join)
-        for i in range(lanes):
-            first = combine(first, value[i])
-        return self._ib.let("combined", first)
-
     def _each_sum(self, statement: Callable[[Any, Any], None]) -> None:
         """Emit a statement for each vector of sums of a thread: its place, and its column."""
         lanes = self._sum_lanes
@@ -362,7 +348,8 @@ class _Kernel:
         """Divide by the sums of the exponentials."""
         ib, sizes, lanes = self._ib, self._sizes, self._sum_lanes
         self._totals[self._row, self._place] = self._total[0]
-        total = self._combined(self._totals, te.const(0, _WIDE), lambda a, b: a + b)
+        zero = te.const(0, _WIDE)
+        total = combined(ib, self._totals, self._row, self._of_row, zero, lambda a, b: a + b)
         row = self._first + self._row
 
         def write(at: Any, column: Any) -> None:
