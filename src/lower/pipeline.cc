@@ -12,6 +12,7 @@
 #include "lower/kernels/hoist_divisions.h"
 #include "lower/kernels/join_guards.h"
 #include "lower/kernels/partition_loops.h"
+#include "lower/kernels/reuse_shared_memory.h"
 #include "lower/kernels/share_texels.h"
 #include "lower/kernels/split_kernels.h"
 #include "lower/kernels/unique_definitions.h"
@@ -72,6 +73,8 @@ constexpr std::array kBuildLoops = {
 constexpr std::array kSplitKernels = {
     Pass{"split_kernels.bind_parallel_loops", bind_parallel_loops, Flattened, Flattened,
          "make the outermost parallel loops the grid, on processors"},
+    Pass{"split_kernels.reuse_shared_memory", reuse_shared_memory, Flattened, Flattened,
+         "let arrays that are never alive together be one, where shared memory is too small"},
     Pass{"split_kernels.launch_nests",
          launch_nests,
          Flattened,

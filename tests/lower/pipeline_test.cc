@@ -73,8 +73,8 @@ TEST_F(Pipeline, RunsAllPassesInOrder) {
       "simplify_program\ncheck_fragments\nsplit_kernels\ninsert_barriers\ndrop_border_guards\n"
       "partition_loops\njoin_guards\nhoist_divisions\nshare_texels\ncontract_fma\n");
   EXPECT_EQ(of_split_kernels,
-            "split_kernels.bind_parallel_loops\nsplit_kernels.launch_nests\nsplit_kernels.free_"
-            "temporaries\nsplit_kernels\n");
+            "split_kernels.bind_parallel_loops\nsplit_kernels.reuse_shared_memory\n"
+            "split_kernels.launch_nests\nsplit_kernels.free_temporaries\nsplit_kernels\n");
   EXPECT_EQ(result.program.stage, ProgramStage::Kernels);
   EXPECT_EQ(result.program.kernels.size(), 1U);
 }

@@ -133,6 +133,7 @@ TEST(Opt, PrintsAfterPasses) {
   const auto after = [](const std::string& pass) { return "// after " + pass + "\n" + kKernels; };
   EXPECT_EQ(opt({"-", passes, "--print-after=all"}, kFlattened).err,
             "// after split_kernels.bind_parallel_loops\n" + std::string(kFlattened) +
+                "// after split_kernels.reuse_shared_memory\n" + kFlattened +
                 after("split_kernels.launch_nests") + after("split_kernels.free_temporaries") +
                 after("drop_border_guards"));
   EXPECT_EQ(opt({"-", passes, "--print-after=split_kernels"}, kFlattened).err,
@@ -165,6 +166,7 @@ TEST(Opt, TimesPasses) {
   EXPECT_EQ(r.out, kKernels);
   EXPECT_THAT(r.err, testing::MatchesRegex(" +ms  pass\n +[0-9.]+  split_kernels\n"
                                            " +[0-9.]+  split_kernels.bind_parallel_loops\n"
+                                           " +[0-9.]+  split_kernels.reuse_shared_memory\n"
                                            " +[0-9.]+  split_kernels.launch_nests\n"
                                            " +[0-9.]+  split_kernels.free_temporaries\n"
                                            " +[0-9.]+  total\n"));

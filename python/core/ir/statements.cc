@@ -280,6 +280,26 @@ void bind_statements_of_builder(py::module_& m) {
   m.def("make_allocate", [](const PyBuffer& buffer, const PyStmt& body) {
     return PyStmt{make_allocate(buffer.node, body.node, buffer.node->location)};
   });
+  m.def("allocated_counters", [](const py::object& count, const std::string& name) {
+    const SourceLocation where = user_location();
+    const Exprs extents = schedule::extents_of(to_exprs(py::make_tuple(count)), name, where);
+    lower::BufferDeclaration d;
+    d.name = name;
+    d.type = kInt32;
+    d.shape = extents;
+    d.location = where;
+    PyBuffer counters{d};
+    counters.node = make_counters(name, extents.front(), where);
+    return counters;
+  });
+  m.def("make_last_block", [](const PyBuffer& counters, const py::object& group, int32_t count,
+                              const PyStmt& body, const PyLocation& where) {
+    const Buffer flag = make_buffer(counters.node->name + ".is_last", kInt32, {1},
+                                    MemoryScope::Shared, where.value);
+    const Stmt last = make_last_block(counters.node, to_expr(group), make_int(count), flag,
+                                      body.node, where.value);
+    return PyStmt{make_allocate(flag, last, where.value)};
+  });
   m.def("make_barrier", [] { return PyStmt{make_barrier(user_location())}; });
   m.def("make_seq", [](const std::vector<PyStmt>& statements) {
     Stmts list;

@@ -12,7 +12,16 @@ from .._core import TargetValue, Tensor
 from ..errors import TVMError
 from ..extents import are_known, collected, shape_of
 from ..ops import products
-from ..ops.attention import BlockTile, FragmentBlock, Heads, Sizes, Tile, attention, weighted_values
+from ..ops.attention import (
+    BlockTile,
+    FragmentBlock,
+    Heads,
+    KeySlices,
+    Sizes,
+    Tile,
+    attention,
+    weighted_values,
+)
 from ..ops.attention import scores as head_scores
 from ..ops.contraction import Contraction
 from ..ops.moves import Moved
@@ -218,7 +227,7 @@ class KernelLibrary:
 
     def _attention_tile(
         self, operands: Sequence[Tensor], stored: Sequence[str], heads: Heads | None
-    ) -> Tile | BlockTile | FragmentBlock | None:
+    ) -> Tile | BlockTile | FragmentBlock | KeySlices | None:
         """Return the tile for the types of queries, keys and values in memory.
 
         None if separate kernels are faster.
@@ -226,7 +235,7 @@ class KernelLibrary:
         query, key, value = operands
         sizes = Sizes.of(query, key, value, heads)
         if not self.target.is_cpu:
-            return gpu_attention.tile_for(sizes, stored, self.target)
+            return gpu_attention.tile_for(sizes, stored, self.target, heads)
         if sizes.width > _MOST_WIDTH:
             return None
         facts = processor_attention.Attention(

@@ -320,6 +320,56 @@ class IRBuilder:
         self._open(lambda body: _core.make_allocate(var._buffer, body))
         return var
 
+    def counters(self, count: Any, name: str = "counters") -> Buffer:
+        """Allocate counters of groups of blocks for the rest of the block, outside thread axes.
+
+        Parameters
+        ----------
+        count : int or Expr
+            The number of groups.
+        name : str
+            The name used in messages and kernels.
+        """
+        counters = _core.allocated_counters(count, name)
+        self._open(lambda body: _core.make_allocate(counters, body))
+        return counters
+
+    def last_block(self, counters: Buffer, group: Any, count: int) -> WithScope:
+        """Open a block that runs once for a group of blocks of threads.
+
+        The block of threads that comes here last runs it: there, its threads see what all threads
+        of the group wrote before. All threads of all blocks of the group come here, each once.
+
+        Parameters
+        ----------
+        counters : Buffer
+            Made by :meth:`counters`; nothing else uses them.
+        group : Expr or int
+            The number of the group, which is equal for all threads of a block.
+        count : int
+            Blocks of threads of a group.
+
+        Raises
+        ------
+        TVMError
+            TL1020, also a ValueError, where threads may not come here, or several times. Building
+            raises TL3013 for targets without ``-device_fence=1``.
+        """
+        if not isinstance(counters, Buffer) or not isinstance(count, int):
+            _refuse(
+                f"last_block is given {kind_of(counters)} and {kind_of(count)}",
+                "give the result of counters, and the number of blocks of a group",
+            )
+        where = _core.location()
+        threads = self._threads
+
+        def close() -> None:
+            self._threads = threads
+            self.emit(_core.make_last_block(counters, group, count, self._leave(), where))
+
+        self._enter()
+        return WithScope(None, close)
+
     def buffer_ptr(self, buf: Buffer) -> BufferVar:
         """Return the elements of a buffer passed to ``fcompute``."""
         return BufferVar(self, buf)

@@ -35,7 +35,10 @@ class Counter {
  private:
   void stmt(const Stmt& s, const Iterations& here) {
     for_each_child(s, [&](const Expr& e) { expr(e, here); }, [](const Stmt&) {});
-    see_access(s, [&](const ir::BufferAccess& access) { note(access, here); });
+    // A ticket is no access that the text makes.
+    if (as<ir::LastBlock>(s) == nullptr) {
+      see_access(s, [&](const ir::BufferAccess& access) { note(access, here); });
+    }
     const auto body = [&](const Iterations& inner) {
       for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { stmt(child, inner); });
     };
@@ -48,6 +51,10 @@ class Counter {
       body(here.inside_loop(ir::make_var("turn"), ir::make_var("turns")));
     } else if (const auto* let = as<ir::Let>(s)) {
       body(here.with(let->var, let->value));
+    } else if (const auto* last = as<ir::LastBlock>(s)) {
+      // Which block is the last one is not known.
+      const Expr flag = make_load(last->flag, {ir::make_int(0)});
+      body(here.under(make_binary(ir::BinaryOp::Ne, flag, ir::make_int(0))));
     } else {
       body(here);
     }

@@ -23,8 +23,9 @@ struct Traffic {
 
 // The traffic of all threads of one launch, for each buffer in the order in which the kernel first
 // names it. Counts the accesses in the text of the kernel: a device's compiler may keep a value
-// that is read twice in a register, and caches may serve repeated reads. Accepts kernels at the
-// stages kernels and legalized.
+// that is read twice in a register, and caches may serve repeated reads. The tickets of a LastBlock
+// do not count; its body counts for each block, as an upper bound. Accepts kernels at the stages
+// kernels and legalized.
 std::vector<Traffic> traffic_of(const ir::Kernel& kernel);
 
 }  // namespace texloom::lower

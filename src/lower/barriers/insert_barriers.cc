@@ -37,7 +37,10 @@ struct Accesses {
   bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
     if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
     return std::any_of(writes.begin(), writes.end(), [&](const SharedAccess& write) {
-      return overwritten.contains(write.buffer) && meet({write}, before.writes);
+      return overwritten.contains(write.buffer) &&
+             std::ranges::any_of(before.writes, [&](const SharedAccess& earlier) {
+               return write.may_overwrite(earlier);
+             });
     });
   }
   void add(const Accesses& other) {
@@ -62,10 +65,15 @@ struct Accesses {
 // store that replaces it. A condition around accesses limits where they may be.
 class AccessCollector {
  public:
-  // `copied` are accesses to what asynchronous copies fill, which AwaitCopies make.
-  AccessCollector(const Buffers& buffers, const Accesses& copied, const arith::Ranges& ranges,
-                  const Variables& varying)
-      : buffers_(buffers), copied_(copied), ranges_(&ranges), varying_(varying) {}
+  // `overwritten` are buffers for which the order of writes also matters; `copied` are accesses to
+  // what asynchronous copies fill, which AwaitCopies make.
+  AccessCollector(const Buffers& buffers, const Buffers& overwritten, const Accesses& copied,
+                  const arith::Ranges& ranges, const Variables& varying)
+      : buffers_(buffers),
+        overwritten_(overwritten),
+        copied_(copied),
+        ranges_(&ranges),
+        varying_(varying) {}
 
   Accesses of(const Stmt& s) && {
     note(s);
@@ -100,7 +108,7 @@ class AccessCollector {
   }
   void note(const Store& store) {
     if (buffers_.contains(store.buffer.get()))
-      Accesses::add(found_.writes, {store.buffer, store.indices, *ranges_, varying_});
+      note_write(SharedAccess(store.buffer, store.indices, *ranges_, varying_), store.indices);
     note_reads(store.value, &store);
     for (const Expr& index : store.indices) note_reads(index, nullptr);
   }
@@ -112,7 +120,11 @@ class AccessCollector {
     if (!buffers_.contains(n->buffer.get())) return;
     const SharedAccess part(n->buffer, n->indices, *ranges_, varying_);
     if (reads(n->access)) Accesses::add(found_.reads, part);
-    if (writes(n->access)) Accesses::add(found_.writes, part);
+    if (writes(n->access)) note_write(part, n->indices);
+  }
+  void note_write(SharedAccess write, const Exprs& place) {
+    if (overwritten_.contains(write.buffer)) write.place = place;
+    Accesses::add(found_.writes, write);
   }
   void note_reads(const Expr& e, const Store* store) {
     walk(e, [&](const Load& load) {
@@ -129,6 +141,7 @@ class AccessCollector {
   }
 
   const Buffers& buffers_;
+  const Buffers& overwritten_;
   const Accesses& copied_;
   const arith::Ranges* ranges_;  // with the conditions around a statement
   const Variables& varying_;
@@ -205,7 +218,7 @@ class BarrierInserter {
 
   template <class Node>
   Accesses accesses_of(const Node& node) const {
-    return AccessCollector(buffers_, copied_, ranges_, uniform_.varying()).of(node);
+    return AccessCollector(buffers_, overwritten_, copied_, ranges_, uniform_.varying()).of(node);
   }
 
   // Whether the iterations of the loop are threads.
@@ -231,11 +244,22 @@ class BarrierInserter {
       };
       Stmt body = run(loop.body);
       each_pending(next_iteration);
+      if (threads_.empty()) forget_places(loop.var);
       if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);
       if (contains<Barrier>(body)) check_agreement(loop.extent, loop.location);
       each_pending(leave_loop);
       return make_for(loop.var, loop.extent, loop.loop, body, loop.location);
     });
+  }
+
+  // Another iteration of a loop around those over threads, in which an element of the same place
+  // may belong to another thread. In loops inside of those over threads, no order is defined.
+  void forget_places(const Expr& var) {
+    for (SharedAccess& write : pending_.writes) {
+      const bool varies =
+          std::ranges::any_of(write.place, [&](const Expr& index) { return uses_var(index, var); });
+      if (varies) write.place.clear();
+    }
   }
 
   // The condition is evaluated before the body, and again after it.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "ir/arith/simplify.h"
+#include "lower/barriers/thread_accesses.h"
 #include "support/floor_division.h"
 
 namespace texloom::lower {
@@ -72,8 +73,13 @@ bool SharedAccess::may_meet(const SharedAccess& other) const {
   return turn->phase == other.turn->phase;
 }
 
+bool SharedAccess::may_overwrite(const SharedAccess& other) const {
+  return may_meet(other) && (place.empty() || !same_place(place, other.place));
+}
+
 bool SharedAccess::operator==(const SharedAccess& other) const {
   if (buffer != other.buffer || turn.has_value() != other.turn.has_value()) return false;
+  if (!same_place(place, other.place)) return false;
   return !turn || (same_copies(*turn, *other.turn) && turn->phase == other.turn->phase);
 }
 

@@ -20,6 +20,8 @@ struct Turn {
 struct SharedAccess {
   const ir::BufferNode* buffer = nullptr;
   std::optional<Turn> turn;  // nullopt: the access may be anywhere in the buffer
+  // The indices of a write, where the order of writes matters; else empty.
+  ir::Exprs place;
 
   // `indices` are the indices of a flattened access; if empty, the access may be anywhere. The
   // variables that select the copy are the same for all threads, so they are not in `varying`.
@@ -29,6 +31,9 @@ struct SharedAccess {
 
   // Whether the two accesses may be to the same element while the variables have the same values.
   bool may_meet(const SharedAccess& other) const;
+  // Whether the order of two writes matters. Writes with the same indices do not count: one thread
+  // makes both, or they race in any case.
+  bool may_overwrite(const SharedAccess& other) const;
   bool operator==(const SharedAccess& other) const;
 };
 

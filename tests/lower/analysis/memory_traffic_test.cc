@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/ir/accesses.h"
 
 namespace texloom::lower {
@@ -63,6 +65,19 @@ TEST_F(KernelTraffic, OfTexels) {
   EXPECT_EQ(found[0].read, times(32, 16));
   EXPECT_EQ(found[0].written, times(0, 16));
   EXPECT_EQ(found[1].written, times(32, 4));
+}
+
+// Which of the blocks is the last one is not known: all of them may be, at most.
+TEST_F(KernelTraffic, OfLastBlocks) {
+  const ir::Buffer counters = ir::make_counters("counters", make_int(1));
+  const ir::Buffer flag = ir::shared("flag", ir::kInt32, 1);
+  const auto found = of(
+      ir::make_last_block(counters, make_int(0), make_int(4), flag, put(x, tx, ir::make_float(0))));
+  const auto written =
+      std::ranges::find_if(found, [&](const Traffic& each) { return each.buffer.same_as(x); });
+  ASSERT_NE(written, found.end());
+  EXPECT_FALSE(written->written.accesses.exact);
+  EXPECT_EQ(written->written.accesses.value, 32);
 }
 
 TEST_F(KernelTraffic, UnderGuardsAndInLoops) {

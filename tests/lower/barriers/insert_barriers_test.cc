@@ -293,5 +293,27 @@ TEST_F(InsertBarriers, OneThreadWaitsForNobody) {
   EXPECT_EQ(to_string(lowering.program.kernels[0].body), read + write);
 }
 
+// The order of writes by different statements matters. In a loop inside of the one over threads,
+// each statement writes in no defined order; in a loop around it, the last iteration is the last.
+TEST_F(InsertBarriers, WritesOfOneNest) {
+  const auto threads = [&](const Stmt& body) {
+    return make_thread_for(tx, make_int(4), {false, 0}, body);
+  };
+  const auto loop = [&](const Stmt& body) {
+    return make_for(i, make_int(4), LoopKind::Serial, body);
+  };
+  const auto inserted_in = [&](const Stmt& body) {
+    const Stmt nest = insert_nest_barriers(make_nest(y, body), {});
+    int count = 0;
+    walk(nest, [&](const ir::Barrier&) { ++count; });
+    return count;
+  };
+  const Stmt moving = put(s, ir::floormod(tx + i, make_int(4)), make_float(1));
+  const Stmt last = put(s, make_int(3) - tx, make_float(2));
+  EXPECT_EQ(inserted_in(threads(make_seq({loop(moving), last}))), 1);
+  EXPECT_EQ(inserted_in(make_seq({loop(threads(moving)), threads(last)})), 2);
+  EXPECT_EQ(inserted_in(threads(loop(moving))), 0);
+}
+
 }  // namespace
 }  // namespace texloom::lower

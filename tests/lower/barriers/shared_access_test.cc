@@ -67,5 +67,18 @@ TEST_F(SharedAccesses, IterationsOfALoop) {
   EXPECT_TRUE(accesses[1].turn.has_value());
 }
 
+TEST_F(SharedAccesses, WritesOfOnePlaceHaveNoOrder) {
+  const auto write = [&](const Expr& index) {
+    SharedAccess made = access(index);
+    made.place = {index};
+    return made;
+  };
+  EXPECT_FALSE(write(tx).may_overwrite(write(tx)));
+  EXPECT_TRUE(write(tx).may_overwrite(write(tx + 1)));
+  // An unknown place may be any.
+  EXPECT_TRUE(access(tx).may_overwrite(access(tx)));
+  EXPECT_TRUE(write(tx).may_overwrite(access(tx)));
+}
+
 }  // namespace
 }  // namespace texloom::lower

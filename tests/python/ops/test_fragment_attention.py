@@ -1,5 +1,6 @@
 """Attention by matrix fragments. On PoCL, threads make the steps in loops."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -56,6 +57,10 @@ def check(got, expected, bound):
         ((1,), 5, 257, 17, 16, FragmentBlock(1, 1, 1, 16)),
         ((1,), 70, 24, 20, 16, FragmentBlock(4, 1, 1, 16)),
         ((1,), 16, 16, 300, 24, FragmentBlock(1, 8, 4, 64)),
+        ((2,), 20, 64, 100, 64, FragmentBlock(2, 4, 1, 32, takes_turns=True)),
+        ((1,), 17, 33, 70, 96, FragmentBlock(1, 2, 2, 16, takes_turns=True)),
+        ((1,), 5, 160, 97, 192, FragmentBlock(1, 4, 1, 16, takes_turns=True)),
+        ((1,), 3, 192, 65, 192, FragmentBlock(1, 2, 1, 16, takes_turns=True)),
     ],
 )
 def test_kernel(batch, rows, depth, keys, width, tile):
@@ -146,9 +151,10 @@ def scheduled(tile, rows, depth, keys, target):
     return schedule_default([made], args[:-1], ["global"] * 4, Target(target).value), args
 
 
-def test_the_interpreter_agrees():
+@pytest.mark.parametrize("takes_turns", [False, True])
+def test_the_interpreter_agrees(takes_turns):
     """With barriers, each version of the program computes the result, without any race."""
-    s, args = scheduled(FragmentBlock(1, 2, 1, 16), 3, 6, 20, TARGET)
+    s, args = scheduled(FragmentBlock(1, 2, 1, 16, takes_turns), 3, 6, 20, TARGET)
     seen = []
     q, k, v = halves(3, 6), halves(20, 6, seed=1), halves(20, 6, seed=2)
     given = [each.tobytes() for each in (q, k, v)] + [None]
@@ -173,6 +179,24 @@ def test_nvidia_has_instructions_for_steps():
     assert "tl_fragment_store_local_aligned(" in body and "vload" not in body
 
 
+def test_turns_need_one_more_barrier():
+    """Values wait until scores are read; sums, which follow the scores, need no barrier."""
+
+    def built(takes_turns):
+        target = "opencl -device=nvidia"
+        tile = FragmentBlock(1, 4, 1, 32, takes_turns)
+        s, args = scheduled(tile, 64, 64, 128, target)
+        source = texloom.build(s, args, target).get_source().partition("__kernel")[2]
+        arrays = re.findall(r"__local (\w+) \w+\[(\d+)\]", source)
+        bytes_of = {"ushort": 2, "float": 4}
+        size = sum(bytes_of[dtype] * int(count) for dtype, count in arrays)
+        assert size == tile.shared_bytes(Sizes((), 64, 64, 128, 64))
+        return source.count("barrier("), size
+
+    (barriers, size), (more_barriers, smaller) = built(False), built(True)
+    assert more_barriers == barriers + 1 and smaller < 0.7 * size
+
+
 def test_the_estimate_decides():
     """Few queries, wide heads and targets without matrix units have other kernels."""
     sizes = Sizes((1, 12), 197, 64, 197, 64)
@@ -183,12 +207,14 @@ def test_the_estimate_decides():
 
     assert isinstance(tile(), FragmentBlock)
     assert isinstance(tile(options="-matrix_unit=none"), BlockTile)
+    for wide in (160, 192, 256):
+        assert isinstance(tile(Sizes((1, 12), 197, wide, 197, wide)), FragmentBlock)
     assert isinstance(tile(dtypes=["float16", "float16", "float32"]), BlockTile)
-    assert isinstance(tile(Sizes((1, 12), 4, 64, 197, 64)), BlockTile)
+    assert not isinstance(tile(Sizes((1, 12), 4, 64, 197, 64)), FragmentBlock)
     assert tile(Sizes((1, 12), 4, 2000, 197, 2000)) is None
 
 
-@pytest.mark.parametrize(("depth", "keys"), [(64, 197), (1, 1), (112, 64), (128, 5000)])
+@pytest.mark.parametrize(("depth", "keys"), [(64, 197), (1, 1), (112, 64), (128, 5000), (256, 300)])
 def test_all_tiles_fit_the_device(depth, keys):
     target = Target("opencl -device=nvidia").value
     facts = FragmentAttention.of(Sizes((1,), 197, depth, keys, depth), target)
@@ -196,7 +222,7 @@ def test_all_tiles_fit_the_device(depth, keys):
     profile = profile_of(target)
     for tile in space:
         assert tile.threads <= target.max_threads
-        assert tile.shared_bytes(facts.sizes) < target.local_memory_bytes
+        assert facts.bytes_of(tile) < target.local_memory_bytes
         assert 0 < FRAGMENTS.seconds(facts, tile, profile) < 1
     assert len(space) > 0
 

@@ -17,14 +17,17 @@ from .heads import (
 )
 from .masks import Visible, score_bias
 from .online import attention
-from .operands import Sizes
+from .operands import Queries, Sizes
 from .rotary import rotary_embedding
+from .slice_kernel import KeySlices
 from .thread_kernel import Tile
 
 __all__ = [
     "BlockTile",
     "FragmentBlock",
     "Heads",
+    "KeySlices",
+    "Queries",
     "Sizes",
     "Tile",
     "Visible",

@@ -19,12 +19,16 @@ from ...tir.fragments import FRAGMENT_SIDE
 from ...tir.ir_builder import IRBuilder
 from ..divisors import vector_lanes
 from ..raveling import unraveled
-from .fragment_products import FragmentProducts, opened_if
+from .fragment_copies import Copies, Factor
+from .fragment_products import FragmentProducts
 from .operands import Operands, Sizes, Task, power, store
+from .row_values import combined
 
 _GROUP = 32  # threads of a SIMD-group
 _PAD = 8  # elements after a row in shared memory, so that rows are in different banks
 _WIDE, _HALF = "float32", "float16"
+# Arrays of one type and as many rows that are not alive together.
+_TURNS = (("keys", "values"), ("scores", "terms", "totals"))
 # Exponentials are at most 1. As halves they are multiplied by this power of two, so that those down
 # to 2**-29 keep all of their bits.
 _WEIGHT = 2.0**15
@@ -45,12 +49,16 @@ class FragmentBlock:
         Into how many slices these groups divide the keys of a sum; a divisor of `across`.
     keys : int
         Keys that are in shared memory at once, a multiple of 16.
+    takes_turns : bool
+        Whether values take the memory of keys after the scores, and sums that of scores. Then more
+        keys, or wider heads, fit into shared memory.
     """
 
     down: int
     across: int
     slices: int
     keys: int
+    takes_turns: bool = False
 
     @property
     def rows(self) -> int:
@@ -67,10 +75,13 @@ class FragmentBlock:
         """Threads that compute the exponentials of a row."""
         return self.threads // self.rows
 
-    def shared(self, sizes: Sizes) -> dict[str, tuple[str, tuple[int, int]]]:
-        """Return the types and shapes of the arrays in shared memory, by name."""
+    def shared(self, sizes: Sizes) -> dict[tuple[str, ...], tuple[str, tuple[int, int]]]:
+        """Return the types and shapes of the arrays in shared memory.
+
+        An array has several names if it holds one of them after the other.
+        """
         depth, width = whole(sizes.depth), whole(sizes.width)
-        return {
+        made = {
             "queries": (_HALF, (self.rows, depth + _PAD)),
             "keys": (_HALF, (self.keys, depth + _PAD)),
             "values": (_HALF, (self.keys, width + _PAD)),
@@ -80,6 +91,12 @@ class FragmentBlock:
             "tops": (_WIDE, (self.rows, self.threads_of_row)),
             "totals": (_WIDE, (self.rows, self.threads_of_row)),
         }
+        arrays = {(name,): array for name, array in made.items()}
+        for names in _TURNS if self.takes_turns else ():
+            turns = [arrays.pop((name,)) for name in names]
+            dtype, (rows, _) = turns[0]
+            arrays[names] = dtype, (rows, max(columns for _, (_, columns) in turns))
+        return arrays
 
     def shared_bytes(self, sizes: Sizes, half_bytes: int = 2) -> int:
         """Return the bytes of shared memory, if an element of float16 has `half_bytes`."""
@@ -105,42 +122,6 @@ class FragmentBlock:
 def whole(extent: int) -> int:
     """Return the extent of whole fragments."""
     return -(-extent // FRAGMENT_SIDE) * FRAGMENT_SIDE
-
-
-def _row_and_column(number: Any, width: int, lanes: int) -> tuple[Any, Any]:
-    """Return where a vector of a matrix begins; the column is visibly one of whole vectors."""
-    return number // (width // lanes), number % (width // lanes) * lanes
-
-
-@dataclass(frozen=True)
-class _Factor:
-    """The keys, or the values, of a part.
-
-    Attributes
-    ----------
-    number : int
-        Of the input.
-    to, ahead : BufferVar
-        What is in shared memory, and what a thread has loaded of the following part.
-    width, exact : int
-        Columns in shared memory, and in the input.
-    lanes, count : int
-        Of the vectors that are copied together, and their number.
-    turns : int
-        The vectors of a thread.
-    are_columns : bool
-        Whether neighboring keys are neighbors in memory, so that neighboring threads copy them.
-    """
-
-    number: int
-    to: Any
-    ahead: Any
-    width: int
-    exact: int
-    lanes: int
-    count: int
-    turns: int
-    are_columns: bool
 
 
 class _Kernel:
@@ -172,42 +153,34 @@ class _Kernel:
         self._begin()
         with ib.for_range(0, self._parts, name="part") as part:
             self._base = ib.let("base", part * tile.keys)
-            for each in self._factors:
-                self._put(each)
-            if self._parts > 1:
-                following = self._base + tile.keys
-                with ib.if_scope(following < sizes.keys):
-                    self._fetch(following)
+            first = (self._keys,) if tile.takes_turns else (self._keys, self._values)
+            self._put(*first)
             self._score()
             with ib.new_scope():
                 factor = self._exponentials()
+                if tile.takes_turns:
+                    self._put(self._values)
                 self._multiply_values()
                 self._add_up(factor)
         self._write()
 
     def _allocate(self) -> None:
         made = {
-            name: self._ib.allocate(dtype, shape, name=name, scope="shared")
-            for name, (dtype, shape) in self._tile.shared(self._sizes).items()
+            names: self._ib.allocate(dtype, shape, name=names[0], scope="shared")
+            for names, (dtype, shape) in self._tile.shared(self._sizes).items()
         }
-        self._queries, self._weights = made["queries"], made["weights"]
-        self._scores, self._terms = made["scores"], made["terms"]
-        self._tops, self._totals = made["tops"], made["totals"]
-        sizes = self._sizes
-        keys_are_columns = self._operands.is_contiguous(1)
-        self._factors = (
-            self._factor(1, made["keys"], self._depth, sizes.depth, keys_are_columns),
-            self._factor(2, made["values"], self._width, sizes.width, False),
-        )
+        array = {name: to for names, to in made.items() for name in names}
+        self._queries, self._weights = array["queries"], array["weights"]
+        self._scores, self._terms = array["scores"], array["terms"]
+        self._tops, self._totals = array["tops"], array["totals"]
+        sizes, threads = self._sizes, (self._tile.threads, self._thread)
+        self._copies = Copies(self._ib, self._operands, self._batch, threads)
+        shape = self._tile.keys, sizes.keys
+        depths, widths = (self._depth, sizes.depth), (self._width, sizes.width)
+        self._keys = Factor(self._copies, 1, array["keys"], shape, depths)
+        self._values = Factor(self._copies, 2, array["values"], shape, widths)
         self._sums = self._local("sums", _WIDE, self._width // self._of_row)
         self._top, self._total = (self._local(name, _WIDE, 1) for name in ("top", "total"))
-
-    def _factor(self, number: int, to: Any, width: int, exact: int, are_columns: bool) -> _Factor:
-        lanes = 1 if are_columns else vector_lanes(exact)
-        count = self._tile.keys * width // lanes
-        turns = -(-count // self._tile.threads)
-        ahead = self._local("ahead", _HALF, turns * lanes)
-        return _Factor(number, to, ahead, width, exact, lanes, count, turns, are_columns)
 
     def _local(self, name: str, dtype: str, *shape: int) -> Any:
         return self._ib.allocate(dtype, shape, name=name, scope="local")
@@ -220,22 +193,15 @@ class _Kernel:
             statement(lane)
 
     def _begin(self) -> None:
-        ib, sizes, tile = self._ib, self._sizes, self._tile
-        self._fetch(0)
-        lanes = vector_lanes(sizes.depth)
-        count = tile.rows * self._depth // lanes
-        with self._unrolled(-(-count // tile.threads), "turn") as turn:
-            number = ib.let("number", turn * tile.threads + self._thread)
-            row, column = _row_and_column(number, self._depth, lanes)
-            with opened_if(self._ib, number < count, count % tile.threads == 0):
-                query = tir.min(self._first + row, sizes.rows - 1)
-                self._copy(
-                    lambda lane, value: store(self._queries, (row, column + lane), value),
-                    lambda e: self._operands.element(0, self._batch, query, e).astype(_HALF),
-                    column,
-                    lanes,
-                    (self._depth, sizes.depth),
-                )
+        sizes, tile = self._sizes, self._tile
+        for each in (self._keys, self._values):
+            each.fetch(0)
+
+        def query(row: Any, column: Any) -> Any:
+            place = tir.min(self._first + row, sizes.rows - 1)
+            return self._operands.element(0, self._batch, place, column).astype(_HALF)
+
+        self._copies.copy(self._queries, (tile.rows, self._depth, sizes.depth), query)
         self._top[0] = te.min_value(_WIDE)  # finite, so that differences from it are not NaN
         self._total[0] = te.const(0, _WIDE)
         if self._parts > 1:
@@ -245,84 +211,22 @@ class _Kernel:
                     self._sum_lanes, lambda lane: store(self._sums, at + lane, te.const(0, _WIDE))
                 )
 
-    def _copy(
-        self,
-        to: Callable[[Any, Any], None],
-        element: Callable[[Any], Any],
-        column: Any,
-        lanes: int,
-        widths: tuple[int, int],
-        is_valid: Any = None,
-    ) -> None:
-        """Copy a vector of a row; zeros after the columns that there are, and of invalid rows."""
-        width, exact = widths
-
-        def copy(lane: Any) -> None:
-            if width == exact:
-                value, conditions = element(column + lane), []
-            else:
-                value = element(tir.min(column, exact - lanes) + lane)
-                conditions = [column < exact]
-            if is_valid is not None:
-                conditions.append(is_valid)
-            if conditions:
-                value = tir.Select(te.all(*conditions), value, te.const(0, _HALF))
-            to(lane, value)
-
-        self._lanes(lanes, copy)
-
-    def _fetch(self, base: Any) -> None:
-        """Load the vectors of keys and values from the key `base` on into registers."""
-        ib, sizes = self._ib, self._sizes
-        for each in self._factors:
-            # Values of keys that do not exist are zeros, since those of others may not be finite.
-            is_whole = each.number == 1 or sizes.keys % self._tile.keys == 0
-            with self._unrolled(each.turns, "turn") as turn:
-                row, column = self._place_in(each, turn)
-                key = ib.let("key", base + row)
-                place = tir.min(key, sizes.keys - 1)
-
-                def element(e: Any, number: int = each.number, place: Any = place) -> Any:
-                    indices = (e, place) if number == 1 else (place, e)
-                    return self._operands.element(number, self._batch, *indices).astype(_HALF)
-
-                at = turn * each.lanes
-                self._copy(
-                    lambda lane, value, to=each.ahead, at=at: store(to, at + lane, value),
-                    element,
-                    column,
-                    each.lanes,
-                    (each.width, each.exact),
-                    None if is_whole else key < sizes.keys,
-                )
-
-    def _put(self, factor: _Factor) -> None:
-        """Store the vectors of keys, or of values, into shared memory."""
-        lanes, threads = factor.lanes, self._tile.threads
-        with self._unrolled(factor.turns, "turn") as turn:
-            row, column = self._place_in(factor, turn)
-            is_own = turn * threads + self._thread < factor.count
-            with opened_if(self._ib, is_own, factor.count % threads == 0):
-                self._lanes(
-                    lanes,
-                    lambda lane: store(
-                        factor.to, (row, column + lane), factor.ahead[turn * lanes + lane]
-                    ),
-                )
-
-    def _place_in(self, factor: _Factor, turn: Any) -> tuple[Any, Any]:
-        """Return the row and the column of a thread's vector."""
-        number = self._ib.let("number", turn * self._tile.threads + self._thread)
-        if factor.are_columns:
-            return number % self._tile.keys, number // self._tile.keys
-        return _row_and_column(number, factor.width, factor.lanes)
+    def _put(self, *factors: Factor) -> None:
+        """Store keys, values or both into shared memory, and load those of the next part."""
+        for each in factors:
+            each.put()
+        if self._parts > 1:
+            following = self._base + self._tile.keys
+            with self._ib.if_scope(following < self._sizes.keys):
+                for each in factors:
+                    each.fetch(following)
 
     def _score(self) -> None:
         """Multiply queries and keys: each SIMD-group computes some fragments of a row of scores."""
         tile = self._tile
         product = FragmentProducts(
             self._ib,
-            (self._queries, self._factors[0].to, self._scores),
+            (self._queries, self._keys.array, self._scores),
             self._group // tile.across * FRAGMENT_SIDE,
             (self._group % tile.across, tile.across, tile.keys // FRAGMENT_SIDE),
             right_transposed=True,
@@ -338,7 +242,7 @@ class _Kernel:
         steps = tile.keys // FRAGMENT_SIDE
         product = FragmentProducts(
             self._ib,
-            (self._weights, self._factors[1].to, self._terms),
+            (self._weights, self._values.array, self._terms),
             self._group // tile.across * FRAGMENT_SIDE,
             (across, shared, self._width // FRAGMENT_SIDE),
             offset=piece * self._width,
@@ -372,7 +276,7 @@ class _Kernel:
             self._scale(scores, turn * lanes, at)
         best = _folded([scores[i] for i in range(own)], tir.max)
         self._tops[self._row, self._place] = best
-        best = self._combined(self._tops, self._top[0], tir.max)
+        best = combined(ib, self._tops, self._row, self._of_row, self._top[0], tir.max)
         factor = ib.let("factor", power(self._top[0] - best, _WIDE))
         self._top[0] = best
         for i in range(own):
@@ -419,21 +323,6 @@ class _Kernel:
 
         self._lanes(lanes, change)
 
-    def _combined(self, shared: Any, first: Any, combine: Callable[[Any, Any], Any]) -> Any:
-        """Combine a value with those that the threads of a row share."""
-        lanes = vector_lanes(self._of_row, 4)
-        value = self._local("of_row", _WIDE, lanes)
-        for i in range(self._of_row // lanes):
-
-            def join(lane: Any, i: int = i) -> None:
-                other = shared[self._row, i * lanes + lane]
-                value[lane] = combine(value[lane], other) if i else other
-
-            self._lanes(lanes, join)
-        for i in range(lanes):
-            first = combine(first, value[i])
-        return self._ib.let("combined", first)
-
     def _each_sum(self, statement: Callable[[Any, Any], None]) -> None:
         """Emit a statement for each vector of sums of a thread: its place, and its column."""
         lanes = self._sum_lanes
@@ -459,7 +348,8 @@ class _Kernel:
         """Divide by the sums of the exponentials."""
         ib, sizes, lanes = self._ib, self._sizes, self._sum_lanes
         self._totals[self._row, self._place] = self._total[0]
-        total = self._combined(self._totals, te.const(0, _WIDE), lambda a, b: a + b)
+        zero = te.const(0, _WIDE)
+        total = combined(ib, self._totals, self._row, self._of_row, zero, lambda a, b: a + b)
         row = self._first + self._row
 
         def write(at: Any, column: Any) -> None:

@@ -18,6 +18,7 @@ from .block_kernel import BlockTile
 from .fragment_kernel import FragmentBlock
 from .heads import Heads
 from .operands import Operands, Sizes, Task
+from .slice_kernel import KeySlices
 from .thread_kernel import Tile
 
 
@@ -33,7 +34,7 @@ def attention(
     is_masked: bool = False,
     hides_nan: bool = False,
     axes: Sequence[int] | None = None,
-    tile: Tile | BlockTile | FragmentBlock | None = None,
+    tile: Tile | BlockTile | FragmentBlock | KeySlices | None = None,
 ) -> Tensor:
     """Return ``softmax(scale * (factor * query) @ key + masks) @ value``.
 
@@ -66,9 +67,9 @@ def attention(
         Whether a row whose softmax is NaN is 0, as one without keys.
     axes : sequence of int, optional
         The axes of ``[..., M, E]`` that the axes of the result are; by default the same.
-    tile : Tile, BlockTile or FragmentBlock
+    tile : Tile, BlockTile, FragmentBlock or KeySlices
         By default, the kernel suits processors. A FragmentBlock multiplies queries,
-        keys and values as float16, to which it rounds other types.
+        keys and values as float16, to which it rounds other types. KeySlices suit few queries.
 
     Returns
     -------
@@ -99,4 +100,4 @@ def attention(
     return te.extern(written, list(sources.values()), body, name="attention", dtype=query.dtype)
 
 
-__all__ = ["BlockTile", "FragmentBlock", "Tile", "attention"]
+__all__ = ["BlockTile", "FragmentBlock", "KeySlices", "Tile", "attention"]

@@ -54,6 +54,33 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Queries:
+    """The queries that have the same keys.
+
+    Attributes
+    ----------
+    batch : tuple of int
+        The leading extents of the keys' heads.
+    rows : int
+        Queries of all heads that share a head of keys.
+    group : int
+        Heads of queries that share a head of keys.
+    """
+
+    batch: tuple[int, ...]
+    rows: int
+    group: int
+
+    @classmethod
+    def of(cls, sizes: Sizes, heads: Heads | None) -> Queries:
+        """Return the queries of attention with these heads."""
+        if heads is None:
+            return cls(sizes.batch, sizes.rows, 1)
+        group = heads.query // heads.key
+        return cls((sizes.batch[0], heads.key), sizes.rows * group, group)
+
+
+@dataclass(frozen=True)
 class Task:
     """What a kernel computes.
 
@@ -114,10 +141,18 @@ class Operands:
     ) -> None:
         self.factor = factor
         self._inputs, self._output, self._moved = inputs, output, moved
-        self._shape, self._order, self._heads = shape, order, heads
+        self._shape, self._order, self.heads = shape, order, heads
         self.wide = sum_dtype(inputs[0].dtype)
         self.masks = range(3, len(inputs))
         self._batches = len(shape) - 2 if heads is None else 2
+
+    def dtype(self, number: int) -> str:
+        """Return the type of the elements of an input."""
+        return str(self._inputs[number].dtype)
+
+    def element_bytes(self, number: int) -> int:
+        """Return the bytes of an element of an input."""
+        return int(self.dtype(number)[-2:]) // 8
 
     def is_contiguous(self, number: int) -> bool:
         """Whether neighboring columns of an input are neighbors in memory."""
@@ -138,7 +173,7 @@ class Operands:
 
     def _index(self, number: int, batch: Sequence[Any], row: Any, column: Any) -> tuple[Any, ...]:
         """Return the indices, in the tensor in memory, of an element of an input."""
-        shape, heads = self._moved[number].shape, self._heads
+        shape, heads = self._moved[number].shape, self.heads
         index = (*batch, row, column)
         if heads is not None and number < 3:
             first, head = batch
@@ -153,8 +188,8 @@ class Operands:
     def write(self, batch: Sequence[Any], row: Any, column: Any, value: Any) -> None:
         """Store an element of the output, rounded to its type."""
         index = (*batch, row, column)
-        if self._heads is not None:
-            index = place(self._shape, self._heads.query, *index)
+        if self.heads is not None:
+            index = place(self._shape, self.heads.query, *index)
         self._output[tuple(index[axis] for axis in self._order)] = value.astype(self._output.dtype)
 
 
@@ -171,4 +206,4 @@ def store(array: Any, index: Any, value: Any) -> None:
     array[index] = value
 
 
-__all__ = ["Operands", "Sizes", "Task", "power", "store"]
+__all__ = ["Operands", "Queries", "Sizes", "Task", "power", "store"]

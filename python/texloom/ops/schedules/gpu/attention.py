@@ -8,11 +8,12 @@ from math import inf, prod
 
 from ...._core import TargetValue
 from ....profiles import DeviceProfile, profile_of
-from ...attention import BlockTile, FragmentBlock, Sizes
+from ...attention import BlockTile, FragmentBlock, Heads, KeySlices, Sizes
 from ...attention.block_kernel import ACROSS, DOWN, THREADS
 from ...precision import sum_dtype
 from ..family import Spaces
 from .fragment_attention import FRAGMENTS, FragmentAttention
+from .slice_attention import SLICES, SliceAttention
 
 _TILES = (BlockTile(4, 2), BlockTile(2, 4), BlockTile(2, 2), BlockTile(1, 2), BlockTile(1, 1))
 """Tiles from which the first one is chosen that fits a device, fills it, and has few empty rows."""
@@ -99,8 +100,8 @@ ATTENTION = BlockTiles()
 
 
 def tile_for(
-    sizes: Sizes, dtypes: Sequence[str], target: TargetValue
-) -> BlockTile | FragmentBlock | None:
+    sizes: Sizes, dtypes: Sequence[str], target: TargetValue, heads: Heads | None = None
+) -> BlockTile | FragmentBlock | KeySlices | None:
     """Return the tile of the kernel that is estimated to be the fastest.
 
     Parameters
@@ -109,22 +110,28 @@ def tile_for(
     dtypes : sequence of str
         The types of queries, keys and values.
     target : TargetValue
+    heads : Heads, optional
+        Heads of queries that share keys.
 
     Returns
     -------
-    BlockTile, FragmentBlock or None
+    BlockTile, FragmentBlock, KeySlices or None
         None where separate kernels are faster.
     """
     profile = profile_of(target)
     blocks = Attention.of(sizes, sum_dtype(dtypes[0]), target)
+    tile: BlockTile | FragmentBlock | KeySlices | None
     tile = None if blocks is None else ATTENTION.best(blocks, profile)
+    limit = inf if blocks is None or tile is None else ATTENTION.seconds(blocks, tile, profile)
     is_half = all(each == "float16" for each in dtypes)
     fragments = FragmentAttention.of(sizes, target) if is_half else None
-    if fragments is None:
-        return tile
-    limit = inf if blocks is None or tile is None else ATTENTION.seconds(blocks, tile, profile)
-    if FRAGMENTS.least_seconds(fragments, profile) < limit:
-        return FRAGMENTS.best(fragments, profile)
+    slices = SliceAttention.of(sizes, heads, dtypes[1], target)
+    for spaces, facts in ((FRAGMENTS, fragments), (SLICES, slices)):
+        if facts is None:
+            continue
+        seconds = spaces.least_seconds(facts, profile)
+        if seconds < limit:
+            tile, limit = spaces.best(facts, profile), seconds
     return tile
 
 

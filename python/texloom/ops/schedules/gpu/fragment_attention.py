@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from ...._core import TargetValue
@@ -15,6 +15,7 @@ from ..family import Spaces
 
 _DOWN, _ACROSS, _SLICES = (1, 2, 4), (4, 2, 8, 1), (1, 2, 4)
 _MOST_KEYS = 256
+_SHARED = "shared memory"
 _MOST_THREADS = 512
 _MOST_REGISTERS = 144  # of elements
 _LEAST_ROWS = 9
@@ -23,7 +24,8 @@ _LEAST_ROWS = 9
 # How the kernels use a device, next to its profile: figures of products by fragments and counts of
 # instructions.
 _START = 3.0  # latencies of memory before the first scores and after the last sums
-_BARRIERS = 15  # in whose time the five phases of a part wait for shared memory and one another
+_PHASE = 3  # barriers in whose time a phase of a part waits for shared memory and other threads
+_PHASES = 5  # of a part; one more where values wait until scores are read
 _PART = 1.21  # the time of a product of parts, in that of as many products by a processor's threads
 _SCORE = 24  # instructions of a score: scale, mask, maximum, exponential, sum, conversion
 _ISSUE = 4  # SIMD-groups of a processor that issue at once
@@ -61,6 +63,10 @@ class FragmentAttention:
         half_bytes = 4 if target.matrix_unit == "loops" else 2
         return cls(sizes, target.max_threads, target.local_memory_bytes, half_bytes)
 
+    def bytes_of(self, tile: FragmentBlock) -> int:
+        """Return the bytes of shared memory of a block."""
+        return tile.shared_bytes(self.sizes, self.half_bytes)
+
 
 class FragmentBlocks(Spaces[FragmentAttention, FragmentBlock]):
     """Tiles of attention by fragments."""
@@ -80,13 +86,17 @@ class FragmentBlocks(Spaces[FragmentAttention, FragmentBlock]):
                     for slices in _SLICES:
                         if slices <= across:
                             tile = FragmentBlock(down, across, slices, keys)
-                            yield tile, _broken_by(tile, facts)
+                            broken = _broken_by(tile, facts)
+                            yield tile, broken
+                            if broken == _SHARED:
+                                tile = replace(tile, takes_turns=True)
+                                yield tile, _broken_by(tile, facts)
 
     def seconds(
         self, facts: FragmentAttention, knobs: FragmentBlock, profile: DeviceProfile
     ) -> float:
         """Return the time of all blocks, as many at a time as the processors hold."""
-        sizes, shared = facts.sizes, knobs.shared_bytes(facts.sizes, facts.half_bytes)
+        sizes, shared = facts.sizes, facts.bytes_of(knobs)
         blocks = prod(sizes.batch) * -(-sizes.rows // knobs.rows)
         registers = knobs.registers(sizes) + _OTHER_REGISTERS
         at_once = int(profile.held_blocks(knobs.threads, shared, registers))
@@ -110,7 +120,8 @@ def _part_alone(sizes: Sizes, tile: FragmentBlock, profile: DeviceProfile) -> fl
     instruction = profile.warp_threads * profile.processors / profile.fma_rate
     turns = max(profile.warps(tile.threads), _ISSUE)
     scores = tile.keys // tile.threads_of_row * _SCORE * instruction * turns
-    return float(_BARRIERS * profile.barrier_seconds + products * product + scores)
+    waits = _PHASE * (_PHASES + tile.takes_turns) * profile.barrier_seconds
+    return float(waits + products * product + scores)
 
 
 def _part_busy(sizes: Sizes, tile: FragmentBlock, profile: DeviceProfile) -> float:
@@ -134,13 +145,15 @@ def _broken_by(tile: FragmentBlock, facts: FragmentAttention) -> str | None:
         return "threads"
     if tile.rows >= sizes.rows + FRAGMENT_SIDE:
         return "empty rows"
-    if FRAGMENT_SIDE * tile.across > max(tile.keys, FRAGMENT_SIDE):
+    # Drivers keep some bytes of shared memory for themselves.
+    if facts.bytes_of(tile) >= facts.shared_bytes:
+        return _SHARED
+    # Where shared memory has few keys, up to half of the SIMD-groups may have no scores to compute.
+    columns = 2 * tile.keys if tile.takes_turns else max(tile.keys, FRAGMENT_SIDE)
+    if FRAGMENT_SIDE * tile.across > columns:
         return "keys"
     if FRAGMENT_SIDE * tile.across > tile.slices * whole(sizes.width):
         return "columns"
-    # Drivers keep some bytes of shared memory for themselves.
-    if tile.shared_bytes(sizes, facts.half_bytes) >= facts.shared_bytes:
-        return "shared memory"
     return "registers" if tile.registers(sizes) > _MOST_REGISTERS else None
 
 
