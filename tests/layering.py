@@ -119,7 +119,7 @@ PYTHON_LAYERS = (
     ("extents", "measure", "records", "show"),
     ("ops", "costs", "inspect", "plan"),
     ("graph",),
-    ("onnx", "examples"),
+    ("onnx", "examples", "tuning"),
     ("compilation",),
     ("__init__",),
     ("command_line",),

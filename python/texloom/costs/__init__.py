@@ -6,8 +6,9 @@
 
 from __future__ import annotations
 
+from ..records import MeasuredDevice
 from .choosing import Costs, costs_for, default_file, open_costs
-from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
+from .database import CostDatabase, MeasuredCost, MeasuredNetwork
 from .estimated import Estimate, EstimatedCosts
 from .fitted import FittedModel, fitted
 from .table import CostTable

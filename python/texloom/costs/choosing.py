@@ -8,10 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..devices.lookup import devices, opencl
+from ..devices.lookup import opencl
 from ..errors import TVMError, refuse
+from ..records import MeasuredDevice, measured_device
 from ..target import is_native
-from .database import CostDatabase, MeasuredDevice
+from .database import CostDatabase
 from .fitted import FittedModel, fitted
 from .table import CostTable
 
@@ -59,14 +60,6 @@ def default_file() -> Path | None:
     """Return the file of costs in the folder of compiled kernels; None if there is no folder."""
     folder = os.environ.get("TEXLOOM_CACHE_DIR")
     return Path(folder) / _FILE if folder else None
-
-
-def measured_device(device: Any) -> MeasuredDevice:
-    """Return the identity of a device in files of costs."""
-    info = devices(device.driver)[device.device_id]
-    return MeasuredDevice(
-        info["name"], info["platform"], info["driver_version"], info["language_version"]
-    )
 
 
 def costs_for(
@@ -177,4 +170,4 @@ def _present_device() -> MeasuredDevice | None:
         return None
 
 
-__all__ = ["Costs", "costs_for", "default_file", "measured_device", "open_costs"]
+__all__ = ["Costs", "costs_for", "default_file", "open_costs"]

@@ -11,6 +11,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ..errors import refuse
+from ..records import MeasuredDevice
 
 _APPLICATION = 0x54584C43  # "TXLC", in the header of the file
 _VERSION = 1
@@ -31,28 +32,6 @@ CREATE TABLE networks (
 CREATE TABLE models (
   device INTEGER PRIMARY KEY REFERENCES devices, model TEXT NOT NULL, date TEXT NOT NULL);
 """
-
-
-@dataclass(frozen=True)
-class MeasuredDevice:
-    """A device, with the driver and the compiler for which measured costs hold.
-
-    Attributes
-    ----------
-    name, platform : str
-        Names of the device and of the OpenCL implementation.
-    driver, compiler : str
-        Versions of the driver and its compiler, as reported by the implementation.
-    """
-
-    name: str
-    platform: str
-    driver: str
-    compiler: str
-
-    def __str__(self) -> str:
-        """Return the name of the device, with the version of the driver."""
-        return f"{self.name} (driver {self.driver})"
 
 
 @dataclass(frozen=True)
@@ -259,4 +238,4 @@ def _now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
-__all__ = ["CostDatabase", "MeasuredCost", "MeasuredDevice", "MeasuredNetwork"]
+__all__ = ["CostDatabase", "MeasuredCost", "MeasuredNetwork"]

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from .address import address_of, are_supported, default_file, refuse_unsupported
+from .here import measured_device
 from .trial import (
     Clock,
     Failure,
@@ -72,5 +73,6 @@ __all__ = [
     "are_supported",
     "default_file",
     "kernel_digest",
+    "measured_device",
     "open_records",
 ]

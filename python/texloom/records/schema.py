@@ -14,7 +14,7 @@ from uuid import UUID
 from sqlalchemy import BigInteger, Double, ForeignKey, Index, Integer, Text, UniqueConstraint, Uuid
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-REVISIONS = ("trials",)
+REVISIONS = ("trials", "export_order")
 """The versions of the schema, oldest first: the names of the migrations."""
 
 VERSION_TABLE = "records_version"
@@ -99,7 +99,10 @@ class TrialRow(Base):
     phases_json: Mapped[str]
     parent: Mapped[UUID | None]
     begun: Mapped[int] = mapped_column(BigInteger)  # microseconds since 1970, in UTC
-    __table_args__ = (Index("trials_by_subject", "subject_id", "device_id", "seconds"),)
+    __table_args__ = (
+        Index("trials_by_subject", "subject_id", "device_id", "seconds"),
+        Index("trials_by_beginning", "begun", "id"),
+    )
 
 
 class BestRow(Base):

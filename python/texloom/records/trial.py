@@ -21,6 +21,7 @@ from typing import Any
 from ..version import VERSION
 
 _DIGEST_LENGTH = 32  # hexadecimal digits
+_LARGEST = 2**31 - 1  # what all databases store as an integer
 
 
 class Kind(Enum):
@@ -227,6 +228,8 @@ class Trial:
             raise ValueError("a trial has either times or a failure")
         if not all(isfinite(each) and each > 0 for each in self.times) or self.runs < 1:
             raise ValueError("times and runs are positive numbers")
+        if max(self.runs, self.subject.version) > _LARGEST:
+            raise ValueError(f"runs and versions are at most {_LARGEST}")
         if self.verification is Verification.FAILED and self.failure is None:
             raise ValueError("a trial whose outputs are wrong has failed")
         if self.difference is not None and not isfinite(self.difference):

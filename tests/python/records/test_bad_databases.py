@@ -11,7 +11,9 @@ from sample_trials import python, random_trials, subject, trial
 
 from texloom.errors import TVMError
 from texloom.records import address, open_records
-from texloom.records.schema import VERSION_TABLE
+from texloom.records.engine import engine_for, writing
+from texloom.records.migrating import upgrade
+from texloom.records.schema import REVISIONS, VERSION_TABLE
 
 
 @pytest.fixture
@@ -104,6 +106,27 @@ def test_a_locked_database_can_be_read_but_not_written(file):
             records.add(trial())
         other.execute("ROLLBACK")
         records.add(trial())
+
+
+def _made_by_the_first_version(path):
+    """Make a database as the first migration alone makes it."""
+    with writing(engine_for(address.address_of(path), 1.0), str(path)) as connection:
+        upgrade(connection, REVISIONS[0])
+
+
+def test_an_earlier_version_is_brought_up_to_date(tmp_path, file):
+    old = tmp_path / "old.sqlite"
+    _made_by_the_first_version(old)
+    with closing(sqlite3.connect(old)) as connection, connection:
+        connection.execute("ATTACH DATABASE ? AS new", (str(file),))
+        for name in ("tasks", "subjects", "devices", "hosts", "trials", "bests"):
+            connection.execute(f"INSERT INTO {name} SELECT * FROM new.{name}")
+    with open_records(old) as records, open_records(file) as new:
+        assert list(records.trials()) == list(new.trials())
+    with closing(sqlite3.connect(old)) as connection:
+        version = connection.execute(f"SELECT version_num FROM {VERSION_TABLE}").fetchall()
+        indices = {row[1] for row in connection.execute("PRAGMA index_list(trials)")}
+    assert version == [(REVISIONS[-1],)] and "trials_by_beginning" in indices
 
 
 _IN_OWN_MOUNTS = ("unshare", "--mount")
