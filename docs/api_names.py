@@ -125,7 +125,7 @@ INTERNAL = (
     "texloom.graph.calls",
     "texloom.graph.checks",
     "texloom.costs.choosing",
-    "texloom.costs.database",
+    "texloom.costs.measured",
     "texloom.costs.estimated",
     "texloom.costs.fitted",
     "texloom.costs.measuring",

@@ -58,9 +58,9 @@ def compile(
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     costs : str, path or texloom.costs.Costs, optional
-        The file of costs of kernels, for ``storage="auto"``. By default it is
-        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code.
-        Without a file, tensors are in buffers.
+        The records that have costs of kernels, for ``storage="auto"``: a file or a URL. By default
+        the file ``records.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code.
+        Without a file, costs are estimated.
     measure : Device, str or bool
         The device on which kernels without costs in the file are measured; true for the first
         OpenCL device. The measured costs are added to the file.

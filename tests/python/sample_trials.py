@@ -6,6 +6,7 @@ import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
 
+from texloom.costs.measured import site_subject
 from texloom.records import (
     Clock,
     Failure,
@@ -15,6 +16,7 @@ from texloom.records import (
     Subject,
     Trial,
     Verification,
+    open_records,
 )
 
 DEVICE = MeasuredDevice("a device", "a platform", "1.0", "OpenCL C 1.2")
@@ -53,6 +55,15 @@ def full_trial():
         parent=trial().id,
         begun=BEGUN + timedelta(microseconds=1),
     )
+
+
+def record_costs(file, device, costs):
+    """Add costs of call sites to a file of records: each as a trial with one time."""
+    with open_records(file, creates=True) as records:
+        records.add_all(
+            trial(site_subject(each, "opencl"), each.ns * 1e-9, device, times=(each.ns * 1e-9,))
+            for each in costs
+        )
 
 
 def random_trials(count, seed=0):

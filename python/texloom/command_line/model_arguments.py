@@ -87,10 +87,9 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
     )
     parser.add_argument(
         "--costs",
-        type=Path,
         metavar="FILE",
-        help="the file of measured costs of kernels (default: costs.sqlite in TEXLOOM_CACHE_DIR; "
-        "without a file, tensors are in buffers)",
+        help="the records that have measured costs of kernels: a file, or a URL of PostgreSQL "
+        "(default: records.sqlite in TEXLOOM_CACHE_DIR; without a file, by estimates)",
     )
     parser.add_argument(
         "--costs-device", metavar="NAME", help="the device, if the file has costs of several"

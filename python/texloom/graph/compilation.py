@@ -145,6 +145,7 @@ class Compilation:
             self.costs,
             table,
             launches,
+            str(self.target),
             self.progress,
         )
 

@@ -18,7 +18,7 @@ from .engine import engine_for, reading, told, writing
 from .migrating import prepare
 from .rows import Additions, device_is, device_of, filtered, subject_of, trial_of, trials_query
 from .schema import BestRow, DeviceRow, SubjectRow, TaskRow, TrialRow
-from .trial import Kind, MeasuredDevice, Subject, Trial
+from .trial import Clock, Kind, MeasuredDevice, Subject, Trial
 from .wanted import ALL, Wanted
 
 _BATCH = 10_000  # trials of one transaction, where many are added
@@ -27,24 +27,25 @@ _READ = 1000  # rows that are read at once
 
 @dataclass(frozen=True)
 class Average:
-    """The times of all trials of a subject on a device.
+    """The times of all successful trials of a task on a device, by one clock.
 
     Attributes
     ----------
-    subject : Subject
+    task, text : str
+        The identity of the task, and the task.
     seconds, spread : float
         The means of the trials' medians, and of the distances of their quartiles.
     samples : int
         The number of all times.
-    clock : str
-        The source of the times, as the value of :class:`.Clock`.
+    clock : Clock
     """
 
-    subject: Subject
+    task: str
+    text: str
     seconds: float
     spread: float
     samples: int
-    clock: str
+    clock: Clock
 
 
 class Records:
@@ -152,24 +153,24 @@ class Records:
         return {(of, device, failure): number for of, device, failure, number in rows}
 
     def averages(self, kind: Kind, device: MeasuredDevice) -> list[Average]:
-        """Return the times of all subjects of a kind on a device, ordered by their tasks."""
+        """Return the times of all tasks of a kind on a device, ordered by their identities."""
         query = (
             _joined(
-                SubjectRow,
-                TaskRow,
+                TaskRow.identity,
+                TaskRow.text,
                 func.avg(TrialRow.seconds),
                 func.avg(TrialRow.spread),
                 func.sum(TrialRow.samples),
                 TrialRow.clock,
             )
             .where(TaskRow.kind == kind.value, device_is(device), TrialRow.failure.is_(None))
-            .group_by(SubjectRow.id, TaskRow.id, TrialRow.clock)
-            .order_by(TaskRow.identity, SubjectRow.id, TrialRow.clock)
+            .group_by(TaskRow.id, TrialRow.clock)
+            .order_by(TaskRow.identity, TrialRow.clock)
         )
         with self._session() as session:
             return [
-                Average(subject_of(task, subject), seconds, spread, int(samples), clock)
-                for subject, task, seconds, spread, samples, clock in session.execute(query)
+                Average(*averages, int(samples), Clock(clock))
+                for *averages, samples, clock in session.execute(query)
             ]
 
     def devices(self, kind: Kind) -> list[MeasuredDevice]:
