@@ -73,7 +73,11 @@ class Records:
         else:
             self.name = url.render_as_string(hide_password=True)
         self._engine: Engine = engine_for(url, patience_seconds)
-        prepare(self._engine, self.name, creates)
+        try:
+            prepare(self._engine, self.name, creates)
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> Records:
         """Return the database, which is closed in the end."""
@@ -114,19 +118,15 @@ class Records:
 
         Its time does not grow with the number of trials.
         """
-        return next(self._bests(Wanted(subject=subject, device=device)), None)
+        found = list(self._read(_bests(Wanted(subject=subject, device=device)).limit(1)))
+        return found[0] if found else None
 
     def bests(self, wanted: Wanted = ALL) -> Iterator[Trial]:
         """Yield the fastest trial of each subject on each device, ordered by subjects.
 
         Of devices that differ only in versions, each has its own.
         """
-        return self._bests(wanted)
-
-    def _bests(self, wanted: Wanted) -> Iterator[Trial]:
-        query = trials_query().join(BestRow, BestRow.trial == TrialRow.id)
-        order = (SubjectRow.family, SubjectRow.identity, BestRow.seconds, TrialRow.id)
-        return self._read(filtered(query, wanted).order_by(*order))
+        return self._read(_bests(wanted))
 
     def trials(self, wanted: Wanted = ALL) -> Iterator[Trial]:
         """Yield trials in the order in which they began, equal ones in that of their names.
@@ -261,8 +261,9 @@ class Records:
             yield session
 
     def _read(self, query: Select[Any]) -> Iterator[Trial]:
-        with self._session() as session:
-            for row in session.execute(query.execution_options(yield_per=_READ)):
+        query = query.execution_options(yield_per=_READ)
+        with self._session() as session, session.execute(query) as rows:
+            for row in rows:
                 yield self._checked(*row)
 
     def _checked(self, trial: TrialRow, *others: Any) -> Trial:
@@ -288,6 +289,12 @@ def _check_file(path: Path, creates: bool) -> None:
         )
     with told(str(path)):
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
+
+
+def _bests(wanted: Wanted) -> Select[Any]:
+    query = trials_query().join(BestRow, BestRow.trial == TrialRow.id)
+    order = (SubjectRow.family, SubjectRow.identity, BestRow.seconds, TrialRow.id)
+    return filtered(query, wanted).order_by(*order)
 
 
 def _joined(*columns: Any) -> Select[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
 
-from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, exc
+from sqlalchemy import URL, Connection, Engine, NullPool, create_engine, event, exc, func, select
 
 from ..errors import refuse
 
@@ -92,12 +92,17 @@ def reading(engine: Engine, name: str) -> Iterator[Connection]:
 def writing(engine: Engine, name: str) -> Iterator[Connection]:
     """Give a connection within a transaction that writes: all of it, or nothing.
 
+    There is one writer at a time; others wait.
+
     Raises
     ------
     TVMError
         As :func:`told`.
     """
     with told(name), engine.execution_options(writes=True).begin() as connection:
+        if engine.dialect.name == "postgresql":
+            # Writers that share new rows would wait for each other in a circle.
+            connection.execute(select(func.pg_advisory_xact_lock(APPLICATION)))
         yield connection
 
 

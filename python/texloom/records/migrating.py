@@ -14,7 +14,6 @@ from .schema import REVISIONS, VERSION_TABLE
 
 FOLDER = Path(__file__).parent / "migrations"
 """The folder of the migrations."""
-_LOCK = APPLICATION  # of PostgreSQL, so that two processes do not create the same tables
 
 
 def prepare(engine: Engine, name: str, creates: bool) -> None:
@@ -47,8 +46,6 @@ def prepare(engine: Engine, name: str, creates: bool) -> None:
     if version is None and engine.dialect.name == "sqlite":
         _keep_log_of_writes(engine, name)
     with writing(engine, name) as connection:
-        if engine.dialect.name == "postgresql":
-            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
         if _version(connection, name) != REVISIONS[-1]:  # no other process was faster
             upgrade(connection)
 

@@ -26,12 +26,6 @@ from texloom.records.schema import REVISIONS, Base
 from texloom.records.wanted import Wanted
 
 
-@pytest.fixture
-def records(tmp_path):
-    with open_records(tmp_path / "folder" / "records.sqlite", creates=True) as opened:
-        yield opened
-
-
 def fastest(trials, of, device):
     """The fastest trial of a subject on a device, by looking at all of them."""
     own = [t for t in trials if t.subject == of and t.place.device == device and t.times]
@@ -79,9 +73,9 @@ def test_the_best_is_the_fastest_of_all(records, seed):
     assert {each.place.device for each in records.bests(Wanted(device="another"))} == {OTHER}
 
 
-def test_what_trials_share_is_stored_once(records):
-    records.add_all(random_trials(50))
-    with closing(sqlite3.connect(records.name)) as connection:
+def test_what_trials_share_is_stored_once(file_records):
+    file_records.add_all(random_trials(50))
+    with closing(sqlite3.connect(file_records.name)) as connection:
         counts = {
             name: connection.execute(f"SELECT count(*) FROM {name}").fetchone()[0]
             for name in ("trials", "tasks", "subjects", "devices", "hosts")
@@ -130,11 +124,11 @@ def test_nothing_depends_on_the_clock_of_the_host(records):
     assert [each.begun.year for each in records.trials()] == [1970, 1970, 2026, 2099]
 
 
-def test_the_best_is_a_lookup(records):
+def test_the_best_is_a_lookup(file_records):
     """No query for a best trial reads all trials, or all subjects."""
-    records.add_all(random_trials(50))
+    file_records.add_all(random_trials(50))
     plans = []
-    with closing(sqlite3.connect(records.name)) as connection:
+    with closing(sqlite3.connect(file_records.name)) as connection:
         from sqlalchemy import event
 
         def explain(_, __, statement, parameters, ___, ____):
@@ -142,9 +136,9 @@ def test_the_best_is_a_lookup(records):
                 rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
                 plans.extend(row[-1] for row in rows)
 
-        event.listen(records._engine, "before_cursor_execute", explain)
-        assert records.best(subject(), DEVICE) is not None
-        assert records.best(subject()) is not None
+        event.listen(file_records._engine, "before_cursor_execute", explain)
+        assert file_records.best(subject(), DEVICE) is not None
+        assert file_records.best(subject()) is not None
     assert any(step.startswith("SEARCH") for step in plans)
     assert [step for step in plans if step.startswith("SCAN")] == []
 
