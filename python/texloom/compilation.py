@@ -12,6 +12,7 @@ from .checks.checked_calls import check_calls
 from .costs import Costs, costs_for
 from .devices.lookup import present
 from .errors import refuse
+from .graph.tuned_knobs import TunedKnobs
 from .target import Target, for_models, target_for
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def compile(
     operators: Sequence[Operator] = (),
     seed: int | str = 0,
     placed: Mapping[str, str | Target] | None = None,
+    tuned: str | PathLike[str] | TunedKnobs | None = None,
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -78,6 +80,9 @@ def compile(
     placed : mapping of str to str or Target, optional
         Nodes that run on the host beside the target's device, by name or by operation, as for
         :meth:`texloom.graph.Graph.compile`: ``{"Softmax": "llvm -mcpu=native"}``.
+    tuned : str, path or texloom.graph.TunedKnobs, optional
+        A file of the best knobs of kernels, which ``texloom db export --best`` wrote; other kernels
+        have the defaults of their families.
 
     Returns
     -------
@@ -128,6 +133,7 @@ def compile(
         operators=operators,
         seed=seed,
         placed=placed,
+        tuned=tuned if tuned is None or isinstance(tuned, TunedKnobs) else TunedKnobs.read(tuned),
     )
 
 

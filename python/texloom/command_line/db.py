@@ -13,6 +13,7 @@ from ..devices.lookup import present
 from ..errors import refuse
 from ..inspect.describe import aligned, counted
 from ..records import Kind, Trial, Wanted, default_file, measured_device, open_records
+from ..records.best_file import best_knobs, write_best
 from ..records.lines import line_of, read_lines, write_lines
 from .arrays import refuse_missing_folder
 from .db_reports import best_lines, count_lines, trial_lines, verified_row
@@ -70,8 +71,18 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="remove all trials of kernels whose family of schedules, or its version, this version "
         "of Texloom does not have",
     )
-    export = add("export", _export, "write a line of JSON for each trial, in a stable order")
-    export.add_argument("output", type=Path, metavar="OUT.jsonl")
+    export = add(
+        "export",
+        _export,
+        "write lines of JSON, one for each trial, or the best knobs",
+    )
+    export.add_argument("output", type=Path, metavar="OUT")
+    export.add_argument(
+        "--best",
+        action="store_true",
+        help="write the best knobs alone, as `texloom compile --tuned` reads them: a small file to "
+        "check in",
+    )
     imports = add("import", _import, "add the trials of exported files; a trial is added once")
     imports.add_argument("files", type=Path, nargs="+", metavar="FILE.jsonl")
     for each in (best, show, verify, export):
@@ -230,6 +241,11 @@ def _outdated(records: Records) -> list[Any]:
 def _export(options: argparse.Namespace) -> int:
     refuse_missing_folder(options.output)
     with _opened(options) as records:
+        if options.best:
+            entries = best_knobs(records.bests(_wanted(options, Kind.KERNEL)))
+            write_best(entries, options.output)
+            print(f"{options.output}: {counted(len(entries), 'kernel')}")
+            return 0
         count = write_lines(records.trials(_wanted(options)), options.output)
     print(f"{options.output}: {counted(count, 'trial')}")
     return 0

@@ -27,6 +27,7 @@ from .kernel_library import KernelLibrary
 from .progress import Progress
 from .scheduler import alternatives_of
 from .tensor import GraphTensor
+from .tuned_knobs import TunedKnobs
 
 _COMPARES: ContextVar[bool] = ContextVar("compares", default=False)
 
@@ -61,6 +62,8 @@ class Compilation:
     progress : callable or None
     estimated : EstimatedCosts or None
         Estimates of all costs, if :meth:`estimate` began them.
+    tuned : TunedKnobs or None
+        The knobs of some kernels; the others have their defaults.
     """
 
     core: Any
@@ -70,6 +73,7 @@ class Compilation:
     costs: Costs | None
     max_live_bytes: int | None
     progress: Progress | None
+    tuned: TunedKnobs | None = None
     estimated: EstimatedCosts | None = None
     _reports: list[Any] = field(default_factory=list)
     _sites: Any = field(default_factory=_core._CompiledSites)
@@ -93,7 +97,13 @@ class Compilation:
 
         Outputs are written in row-major order, except the `open_outputs`, which may be converted.
         """
-        self.core.schedule_operators(alternatives_of, textures, open_outputs, self.progress)
+        tuned = self.tuned
+        scheduler = (
+            alternatives_of
+            if tuned is None
+            else lambda task: alternatives_of(task, tuned.choose_for(task))
+        )
+        self.core.schedule_operators(scheduler, textures, open_outputs, self.progress)
 
     def has_costs(self, measure: object) -> bool:
         """Whether costs are known, or will be measured."""

@@ -37,6 +37,7 @@ from .progress import Progress
 from .short_launches import short_launches
 from .symbols import Symbols
 from .tensor import GraphTensor
+from .tuned_knobs import TunedKnobs
 
 Scopes = Mapping[str, Sequence[str]]
 
@@ -388,6 +389,7 @@ class Graph:
         measure: Device | str | None = None,
         max_live_bytes: int | None = None,
         placed: Placed | None = None,
+        tuned: TunedKnobs | None = None,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -426,6 +428,9 @@ class Graph:
             Nodes that run on the host, with the target ``llvm``, by their names or by the names of
             their operations: ``{"Softmax": "llvm -mcpu=native"}``. Tensors are copied where a node
             of the host and one of `target` meet.
+        tuned : TunedKnobs, optional
+            The best knobs of some kernels, in place of the defaults: what
+            ``TunedKnobs.read("best.json")`` returns.
 
         Raises
         ------
@@ -455,7 +460,7 @@ class Graph:
 
         def begun(core: Any, for_target: TargetValue, costs: Costs | None) -> Compilation:
             operators = [op._core for op in self._operators.values()]
-            limits = (max_live_bytes, progress)
+            limits = (max_live_bytes, progress, tuned)
             compilation = Compilation(core, for_target, operators, model, costs, *limits)
             compilation.run_passes(names, KernelLibrary(for_target))
             return compilation

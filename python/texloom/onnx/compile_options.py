@@ -13,6 +13,7 @@ from ..errors import refuse
 from ..graph.placement import Placed
 from ..graph.precision import Precision, check_precision
 from ..graph.progress import Progress
+from ..graph.tuned_knobs import TunedKnobs
 from ..target import Target
 
 Storage = Literal["auto", "buffer", "texture"]
@@ -39,6 +40,7 @@ class CompileOptions:
     operators: Sequence[Operator] = ()
     seed: int | str = 0
     placed: Placed | None = None
+    tuned: TunedKnobs | None = None
 
     def __post_init__(self) -> None:
         check_precision(self.precision)

@@ -20,6 +20,7 @@ from ..functions.files import LINKED_FILES
 from ..graph.placement import Placed
 from ..graph.precision import Precision
 from ..graph.progress import Progress
+from ..graph.tuned_knobs import TunedKnobs
 from ..target import Target
 from .compile_options import CompileOptions, Storage
 from .nodes import Unsupported
@@ -70,6 +71,7 @@ class Model:
     seed : int or str
         As for :func:`texloom.compile`.
     placed : mapping of str to str or Target, optional
+    tuned : TunedKnobs, optional
         As for :meth:`texloom.graph.Graph.compile`.
 
     Attributes
@@ -104,6 +106,7 @@ class Model:
         operators: Sequence[Operator] = (),
         seed: int | str = 0,
         placed: Placed | None = None,
+        tuned: TunedKnobs | None = None,
     ) -> None:
         seed = checked_seed(seed)
         self._options = CompileOptions(
@@ -116,6 +119,7 @@ class Model:
             checked_operators(operators),
             seed,
             placed,
+            tuned,
         )
         if isinstance(seed, str):
             model = with_seed(model, seed)

@@ -89,6 +89,7 @@ class Specialization:
                 costs=options.costs,
                 measure=options.measure,
                 placed=options.placed,
+                tuned=options.tuned,
             )
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from ..errors import refuse
 from ..whole_file import write_whole
+from .json_objects import ObjectReader
 from .trial import (
     Clock,
     Failure,
@@ -69,8 +70,8 @@ def trial_of_line(line: str) -> Trial:
         _check_texts(facts)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f"it is not an object with the format {FORMAT}")
-    read = _Reader(facts)
-    device = _Reader(read("device", dict))
+    read = ObjectReader(facts)
+    device = ObjectReader(read("device", dict))
     names = ("name", "platform", "driver", "compiler")
     place = Place(
         MeasuredDevice(*(device(each, str) for each in names)),
@@ -124,41 +125,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is no number of JSON")
-
-
-class _Reader:
-    """Takes values of expected types out of an object of JSON.
-
-    Parameters
-    ----------
-    facts : dict
-    """
-
-    def __init__(self, facts: dict[str, Any]) -> None:
-        self._facts = facts
-
-    def __call__(self, name: str, kind: type) -> Any:
-        return _checked(name, self.optional(name, kind), kind)
-
-    def optional(self, name: str, kind: type) -> Any:
-        if name not in self._facts:
-            raise ValueError(f"it has no {name!r}")
-        value = self._facts[name]
-        return None if value is None else _checked(name, value, kind)
-
-    def sequence(self, name: str, kind: type) -> tuple[Any, ...]:
-        return tuple(_checked(name, each, kind) for each in self(name, list))
-
-    def mapping(self, name: str, kind: type) -> dict[str, Any]:
-        return {key: _checked(name, value, kind) for key, value in self(name, dict).items()}
-
-
-def _checked(name: str, value: Any, kind: type) -> Any:
-    if kind is float and type(value) is int:
-        value = float(value)
-    if type(value) is not kind:
-        raise ValueError(f"{name!r} is no {kind.__name__}")
-    return value
 
 
 def write_lines(trials: Iterable[Trial], path: Path) -> int:

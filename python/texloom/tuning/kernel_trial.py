@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._core import Function
 from ..errors import TVMError
 from ..measure.loop import Arm, Sampling, measure
-from ..ops.schedules.family import Kernel
+from ..ops.schedules.family import Kernel, knob_values
 from ..records import Failure, Place, Trial, Verification, kernel_digest, measured_device
 from .operator import Operator
 
@@ -139,7 +139,7 @@ def measured_trial(
     return Trial(
         operator.subject(expected.kernel),
         Place.here(measured_device(operator.device)),
-        asdict(knobs),
+        knob_values(knobs),
         failure=phases.failure,
         message=phases.message,
         phases=phases.seconds,

@@ -11,10 +11,11 @@ from .. import nd
 from .._core import Function, Program, _Task
 from ..building import build
 from ..graph.scheduler import alternatives_of
+from ..graph.tuned_knobs import subject_of
 from ..measure.loop import Arm
 from ..ops.schedules import Choice
 from ..ops.schedules.family import Kernel, KernelTask
-from ..records import Kind, Subject
+from ..records import Subject
 
 
 class Operator:
@@ -102,20 +103,6 @@ class Operator:
         return Arm(lambda: function(*arguments), self._device.sync), outputs
 
 
-def subject_of(task: _Task, kernel: Kernel) -> Subject:
-    """Return what trials of a kernel of a task measure."""
-    family, facts = kernel
-    return Subject(
-        Kind.KERNEL,
-        task.identity,
-        str(task),
-        str(task.target),
-        family.name,
-        str(facts),
-        family.version,
-    )
-
-
 def _random(random: np.random.Generator, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
     """Return numbers from -1 to 1; integers are 0, because they may be indices."""
     if np.dtype(dtype).kind != "f":
@@ -123,4 +110,4 @@ def _random(random: np.random.Generator, shape: tuple[int, ...], dtype: str) -> 
     return random.uniform(-1, 1, shape).astype(dtype)
 
 
-__all__ = ["Operator", "subject_of"]
+__all__ = ["Operator"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ..errors import TVMError
 from ..measure.loop import Sampling
-from ..ops.schedules.family import Kernel
+from ..ops.schedules.family import Kernel, point_with
 from ..records import Trial
-from ..records.trial import canonical
 from .kernel_trial import SHORT, Expected, measured_trial
 from .operator import Operator
 
@@ -70,9 +68,7 @@ def kernel_of(operator: Operator, trial: Trial) -> Kernel | None:
 
 def knobs_of(operator: Operator, kernel: Kernel, trial: Trial) -> Any:
     """Return the point of the kernel's space with the trial's knobs; None if there is none."""
-    wanted = canonical(dict(trial.knobs))
-    points: Iterator[Any] = iter(kernel[0].space(operator.kernels[kernel]))
-    return next((each for each in points if canonical(asdict(each)) == wanted), None)
+    return point_with(kernel[0].space(operator.kernels[kernel]), trial.knobs)
 
 
 __all__ = ["Verified", "kernel_of", "knobs_of", "verified"]

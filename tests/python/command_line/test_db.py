@@ -2,13 +2,24 @@
 
 import json
 
+import numpy as np
+import onnx
 import pytest
-from command_model import fails, run_command, succeeds
-from sample_trials import DEVICE, full_trial, random_trials, subject, trial
+from command_model import fails, model_of, run_command, succeeds, value
+from sample_trials import DEVICE, OTHER, full_trial, random_trials, subject, trial
 
 import texloom
+from texloom.graph.scheduler import collected_tasks
+from texloom.ops.schedules.family import knob_values
 from texloom.records import Failure, Place, Trial, measured_device, open_records
-from texloom.tuning import verification
+from texloom.tuning import Operator, verification
+
+
+def product_model():
+    weights = np.random.default_rng(0).random((48, 64), "float32")
+    nodes = [onnx.helper.make_node("MatMul", ["x", "w"], ["y"])]
+    initializers = [onnx.numpy_helper.from_array(weights, "w")]
+    return model_of(nodes, [value("x", (32, 48))], [value("y", (32, 64))], initializers)
 
 
 @pytest.fixture
@@ -117,3 +128,32 @@ def test_lines_that_are_none_are_named(file, tmp_path, capsys):
     assert "there is no file" in fails(capsys, "db", "import", "--db", file, tmp_path / "none")
     output = tmp_path / "none" / "out.jsonl"
     assert "TL5018" in fails(capsys, "db", "export", "--db", file, output)
+
+
+def test_best_knobs_are_exported_and_compiled_with(tmp_path, capsys):
+    """A small file takes the place of the database; a model for another target has defaults."""
+    model = tmp_path / "model.onnx"
+    onnx.save(product_model(), model)
+    with collected_tasks() as tasks:
+        texloom.compile(model, "opencl", storage="buffer")
+    operator = Operator(str(next(iter(tasks.values()))), None)
+    kernel = operator.tunable()[0]
+    knobs = knob_values(kernel[0].space(operator.kernels[kernel]).points[-1])
+    with open_records(tmp_path / "records.sqlite", creates=True) as records:
+        records.add(trial(operator.subject(kernel), knobs=knobs))
+        records.add(trial(operator.subject(kernel), device=OTHER))
+    best, package = tmp_path / "best.json", tmp_path / "model.tlp"
+    export = ("db", "export", "--best", best, "--db", tmp_path / "records.sqlite")
+    assert "several devices" in fails(capsys, *export)
+    assert "1 kernel\n" in succeeds(capsys, *export, "--device", DEVICE.name)
+    build = ("compile", model, "-o", package, "--storage", "buffer", "--target")
+    succeeds(capsys, *build, "opencl")
+    default = package.read_bytes()
+    assert "the model has 1 of 1 tuned kernel;" in succeeds(
+        capsys, *build, "opencl", "--tuned", best
+    )
+    assert package.read_bytes() != default
+    told = succeeds(capsys, *build, "opencl -device=mali", "--tuned", best, "--json")
+    assert json.loads(told)["tuned"] == {"used": 0, "of": 1}
+    assert "TL7001" in fails(capsys, "run", package, "--tuned", best)
+    assert "TL5018" in fails(capsys, *build, "opencl", "--tuned", tmp_path / "none.json")
