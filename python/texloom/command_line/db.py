@@ -13,8 +13,10 @@ from ..devices.lookup import present
 from ..errors import refuse
 from ..inspect.describe import aligned, counted
 from ..records import Kind, Trial, Wanted, default_file, measured_device, open_records
+from ..records.autotvm import read_log, write_log
 from ..records.best_file import best_knobs, write_best
 from ..records.lines import line_of, read_lines, write_lines
+from ..records.t4 import read_t4, write_t4
 from .arrays import refuse_missing_folder
 from .db_reports import best_lines, count_lines, trial_lines, verified_row
 from .reports import Progress, reported
@@ -83,8 +85,30 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="write the best knobs alone, as `texloom compile --tuned` reads them: a small file to "
         "check in",
     )
+    export.add_argument(
+        "--format",
+        choices=("lines", "autotvm", "t4"),
+        default="lines",
+        help="lines of JSON with everything (the default), a log of AutoTVM, or Kernel Tuner's T4, "
+        "of one kernel",
+    )
     imports = add("import", _import, "add the trials of exported files; a trial is added once")
     imports.add_argument("files", type=Path, nargs="+", metavar="FILE.jsonl")
+    imports.add_argument(
+        "--format",
+        choices=("lines", "autotvm", "t4"),
+        default="lines",
+        help="what `texloom db export` wrote (lines, the default), logs of AutoTVM, or T4",
+    )
+    imports.add_argument(
+        "--device", metavar="NAME", help="the device of the trials; AutoTVM and T4 do not tell"
+    )
+    imports.add_argument(
+        "--target", metavar="TARGET", help="the target of the trials; T4 does not tell"
+    )
+    imports.add_argument(
+        "--kernel", metavar="NAME", help="the name of the kernel; T4 does not tell"
+    )
     for each in (best, show, verify, export):
         _add_conditions(each)
     for each in (best, show, verify):
@@ -246,7 +270,9 @@ def _export(options: argparse.Namespace) -> int:
             write_best(entries, options.output)
             print(f"{options.output}: {counted(len(entries), 'kernel')}")
             return 0
-        count = write_lines(records.trials(_wanted(options)), options.output)
+        write = {"lines": write_lines, "autotvm": write_log, "t4": write_t4}[options.format]
+        kind = None if options.format == "lines" else Kind.KERNEL
+        count = write(records.trials(_wanted(options, kind)), options.output)
     print(f"{options.output}: {counted(count, 'trial')}")
     return 0
 
@@ -257,9 +283,27 @@ def _import(options: argparse.Namespace) -> int:
         refuse("FileError", f"there is no file {missing}", "give one of `texloom db export`")
     with _opened(options, creates=True) as records:
         for file in options.files:
-            count = records.add_all(read_lines(file))
+            count = records.add_all(_read(file, options))
             print(f"{file}: {counted(count, 'new trial')}")
     return 0
+
+
+def _read(file: Path, options: argparse.Namespace) -> Iterator[Trial]:
+    """Yield the trials of a file in the format that the options name."""
+    needed = {"lines": (), "autotvm": ("device",), "t4": ("kernel", "target", "device")}
+    for name in ("device", "target", "kernel"):
+        is_needed, is_given = name in needed[options.format], getattr(options, name) is not None
+        if is_needed != is_given:
+            refuse(
+                "BadOption",
+                f"--format {options.format} {'needs' if is_needed else 'does not take'} --{name}",
+                f"{'add' if is_needed else 'leave out'} --{name}",
+            )
+    if options.format == "autotvm":
+        return read_log(file, options.device)
+    if options.format == "t4":
+        return read_t4(file, options.kernel, options.target, options.device)
+    return read_lines(file)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

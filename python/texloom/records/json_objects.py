@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 
@@ -46,4 +47,21 @@ def _checked(name: str, value: Any, kind: type) -> Any:
     return value
 
 
-__all__ = ["ObjectReader"]
+def check_texts(facts: Any) -> None:
+    """Raise ValueError for characters that databases cannot store: zeros, and halves of others."""
+    for text in _texts(facts):
+        if "\0" in text:
+            raise ValueError("a text has a character with the code 0")
+        text.encode()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        inner = value if isinstance(value, list) else [*value, *value.values()]
+        for each in inner:
+            yield from _texts(each)
+
+
+__all__ = ["ObjectReader", "check_texts"]

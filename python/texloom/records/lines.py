@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 from ..errors import refuse
 from ..whole_file import write_whole
-from .json_objects import ObjectReader
+from .json_objects import ObjectReader, check_texts
 from .trial import (
     Clock,
     Failure,
@@ -67,7 +66,7 @@ def trial_of_line(line: str) -> Trial:
     """Return the trial of a line; ValueError, which says why, for a line that has none."""
     facts = json.loads(line, parse_constant=_refuse_constant)
     if _ESCAPES.search(line) is not None:
-        _check_texts(facts)
+        check_texts(facts)
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f"it is not an object with the format {FORMAT}")
     read = ObjectReader(facts)
@@ -104,23 +103,6 @@ def trial_of_line(line: str) -> Trial:
 
 
 _ESCAPES = re.compile(r"\\u(?:0000|[dD])")
-
-
-def _check_texts(facts: Any) -> None:
-    """Refuse characters that databases cannot store: zeros, and halves of others."""
-    for text in _texts(facts):
-        if "\0" in text:
-            raise ValueError("a text has a character with the code 0")
-        text.encode()
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        inner = value if isinstance(value, list) else [*value, *value.values()]
-        for each in inner:
-            yield from _texts(each)
 
 
 def _refuse_constant(name: str) -> None:

@@ -157,3 +157,24 @@ def test_best_knobs_are_exported_and_compiled_with(tmp_path, capsys):
     assert json.loads(told)["tuned"] == {"used": 0, "of": 1}
     assert "TL7001" in fails(capsys, "run", package, "--tuned", best)
     assert "TL5018" in fails(capsys, *build, "opencl", "--tuned", tmp_path / "none.json")
+
+
+def test_formats_of_other_tuners(file, tmp_path, capsys):
+    """What a format does not tell has to be named, and nothing else."""
+    log, other = tmp_path / "tune.log", tmp_path / "other.sqlite"
+    succeeds(capsys, "db", "export", "--db", file, "--format", "autotvm", log)
+    imports = ("db", "import", "--db", other, "--format")
+    assert "needs --device" in fails(capsys, *imports, "autotvm", log)
+    named = ("--device", "a GPU")
+    assert "80 new trials" in succeeds(capsys, *imports, "autotvm", *named, log)
+    assert "0 new trials" in succeeds(capsys, *imports, "autotvm", *named, log)
+    assert "AutoTVM: products" in succeeds(capsys, "db", "best", "--db", other)
+    results = tmp_path / "results.json"
+    export = ("db", "export", "--db", file, "--format", "t4", results)
+    assert "TL7001" in fails(capsys, *export)
+    succeeds(capsys, *export, "--task", subject(1).task, "--device", "another")
+    assert "needs --target" in fails(capsys, *imports, "t4", *named, results)
+    named += ("--target", "cuda", "--kernel", "matmul")
+    succeeds(capsys, *imports, "t4", *named, results)
+    assert "Kernel Tuner: matmul" in succeeds(capsys, "db", "best", "--db", other)
+    assert "does not take --device" in fails(capsys, *imports, "lines", "--device", "a", log)
