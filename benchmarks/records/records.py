@@ -5,7 +5,8 @@
 
 Fills the database with random trials of made-up kernels on two devices, unless it has trials
 already; then prints the median and the longest of some times, and exits with 1 if one is over its
-limit: 100 ms to open the database, 10 ms to find the best trial of a kernel.
+limit: 100 ms to open the database, 10 ms to find the best trial of a kernel, 100 ms to find those of
+a task by the beginning of its identity, and the costs of graphs.
 """
 
 from __future__ import annotations
@@ -17,12 +18,22 @@ import time
 from collections.abc import Callable, Iterator
 from statistics import median
 
-from texloom.records import Failure, Kind, MeasuredDevice, Place, Subject, Trial, open_records
+from texloom.records import (
+    Failure,
+    Kind,
+    MeasuredDevice,
+    Place,
+    Subject,
+    Trial,
+    Wanted,
+    open_records,
+)
 
 DEVICES = [MeasuredDevice(name, "OpenCL", "1.0", "OpenCL C 3.0") for name in ("GPU A", "GPU B")]
 TEXT = "compute sums(i0 < 1, i1 < 128, i2 < 384): float32 = reduce(sum, [k < 384], a * b)\n" * 8
 REPEATS = 50
-OPENING_SECONDS, BEST_SECONDS = 0.1, 0.01
+OPENING_SECONDS, BEST_SECONDS, LIST_SECONDS = 0.1, 0.01, 0.1
+ONE_TASK, SITES = Wanted(task=f"{7:032x}"), Kind.CALL_SITE
 
 
 def subject(number: int) -> Subject:
@@ -95,6 +106,8 @@ def main() -> int:
         is_fast += [
             timed("best on a device", lambda: best(rng.choice(DEVICES)), BEST_SECONDS),
             timed("best on any device", lambda: best(None), BEST_SECONDS),
+            timed("bests of a task", lambda: list(records.bests(ONE_TASK)), LIST_SECONDS),
+            timed("costs of graphs", lambda: records.averages(SITES, DEVICES[0]), LIST_SECONDS),
         ]
         begin = time.perf_counter()
         count = sum(records.count().values())

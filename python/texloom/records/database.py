@@ -154,6 +154,12 @@ class Records:
 
     def averages(self, kind: Kind, device: MeasuredDevice) -> list[Average]:
         """Return the times of all tasks of a kind on a device, ordered by their identities."""
+        own = (
+            select(SubjectRow.id)
+            .join(TaskRow, SubjectRow.task_id == TaskRow.id)
+            .where(TaskRow.kind == kind.value)
+            .correlate(None)
+        )
         query = (
             _joined(
                 TaskRow.identity,
@@ -163,7 +169,7 @@ class Records:
                 func.sum(TrialRow.samples),
                 TrialRow.clock,
             )
-            .where(TaskRow.kind == kind.value, device_is(device), TrialRow.failure.is_(None))
+            .where(TrialRow.subject_id.in_(own), device_is(device), TrialRow.failure.is_(None))
             .group_by(TaskRow.id, TrialRow.clock)
             .order_by(TaskRow.identity, TrialRow.clock)
         )
@@ -292,9 +298,16 @@ def _check_file(path: Path, creates: bool) -> None:
 
 
 def _bests(wanted: Wanted) -> Select[Any]:
-    query = trials_query().join(BestRow, BestRow.trial == TrialRow.id)
-    order = (SubjectRow.family, SubjectRow.identity, BestRow.seconds, TrialRow.id)
-    return filtered(query, wanted).order_by(*order)
+    # The rows of bests are few: they are found first, and a list of them leads to the trials.
+    bests = (
+        select(BestRow.trial)
+        .join(SubjectRow, BestRow.subject_id == SubjectRow.id)
+        .join(TaskRow, SubjectRow.task_id == TaskRow.id)
+        .join(DeviceRow, BestRow.device_id == DeviceRow.id)
+    )
+    found = trials_query().where(TrialRow.id.in_(filtered(bests, wanted).correlate(None)))
+    order = (SubjectRow.family, SubjectRow.identity, TrialRow.seconds, TrialRow.id)
+    return found.order_by(*order)
 
 
 def _joined(*columns: Any) -> Select[Any]:

@@ -20,6 +20,7 @@ from sample_trials import (
     subject,
     trial,
 )
+from sqlalchemy import event
 
 from texloom.records import Failure, Kind, MeasuredDevice, Trial, Verification, open_records
 from texloom.records.schema import REVISIONS, Base
@@ -124,14 +125,13 @@ def test_nothing_depends_on_the_clock_of_the_host(records):
     assert [each.begun.year for each in records.trials()] == [1970, 1970, 2026, 2099]
 
 
-def test_the_best_is_a_lookup(file_records):
-    """No query for a best trial reads all trials, or all subjects."""
+def test_queries_of_few_trials_do_not_read_all(file_records):
+    """The best, the bests of some tasks, and the costs of graphs among a million other trials."""
     file_records.add_all(random_trials(50))
     plans = []
     with closing(sqlite3.connect(file_records.name)) as connection:
-        from sqlalchemy import event
 
-        def explain(_, __, statement, parameters, ___, ____):
+        def explain(_, __, statement, parameters, *___):
             if statement.startswith("SELECT"):
                 rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
                 plans.extend(row[-1] for row in rows)
@@ -139,8 +139,13 @@ def test_the_best_is_a_lookup(file_records):
         event.listen(file_records._engine, "before_cursor_execute", explain)
         assert file_records.best(subject(), DEVICE) is not None
         assert file_records.best(subject()) is not None
-    assert any(step.startswith("SEARCH") for step in plans)
-    assert [step for step in plans if step.startswith("SCAN")] == []
+        assert not any(step.startswith("SCAN") for step in plans)
+        assert list(file_records.bests(Wanted(task=subject(1).task, device="a device")))
+        assert list(file_records.bests())
+        assert file_records.averages(Kind.KERNEL, DEVICE)
+        assert file_records.devices(Kind.KERNEL)
+    assert any(step.startswith("SEARCH trials") for step in plans)
+    assert not any(step.startswith("SCAN trials") for step in plans)
 
 
 def test_old_trials_are_removed_but_no_best_one(records):
