@@ -5,8 +5,8 @@
 
 Fills the database with random trials of made-up kernels on two devices, unless it has trials
 already; then prints the median and the longest of some times, and exits with 1 if one is over its
-limit: 100 ms to open the database, 10 ms to find the best trial of a kernel, 100 ms to find those of
-a task by the beginning of its identity, and the costs of graphs.
+limit: 100 ms to open the database, 10 ms to find the best trial of a kernel, 100 ms to find those
+of a task by the beginning of its identity, and the costs of graphs.
 """
 
 from __future__ import annotations
