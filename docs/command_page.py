@@ -32,6 +32,7 @@ MORE = {
     "doctor": "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
     "devices": "[device profiles](device_profiles.md) and "
     "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
+    "db": "[records of trials](records.md)",
     "spaces": "[families of schedules](schedule_families.md)",
     "inspect": "[packages](packages.md), [costs](costs.md#the-choice)",
     "plan": "[memory planning](planning.md)",
@@ -74,11 +75,17 @@ def _help(action: argparse.Action) -> str:
     return re.sub(r"(?<![`\w-])(--[a-z][\w-]*)", r"`\1`", words)
 
 
+def _commands_of(action: argparse.Action) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of the commands of a command."""
+    return dict(action.choices) if isinstance(action, argparse._SubParsersAction) else {}
+
+
 def _options(parser: argparse.ArgumentParser) -> list[str]:
     lines = []
     for group in parser._action_groups:
         actions = [each for each in group._group_actions if each.help != argparse.SUPPRESS]
         actions = [each for each in actions if "--help" not in each.option_strings]
+        actions = [each for each in actions if not _commands_of(each)]
         if not actions:
             continue
         lines.append("")
@@ -106,6 +113,10 @@ def _section(command: str, summary: str) -> list[str]:
     lines = ["", f"## texloom {command}", "", *fenced("text", _usage(command, parser))]
     lines += ["", " ".join((parser.description or summary).split())]
     lines += _options(parser)
+    for name, inner in (each for own in parser._actions for each in _commands_of(own).items()):
+        usage = _usage(f"{command} {name}", inner)
+        lines += ["", f"### texloom {command} {name}", "", *fenced("text", usage)]
+        lines += ["", str(inner.description), *_options(inner)]
     if parser.epilog:
         lines += ["", *fenced("text", parser.epilog % {"prog": parser.prog})]
     if command in MORE:

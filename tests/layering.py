@@ -108,7 +108,7 @@ ONLY_IN = {
 
 # The rooms of the Python package, in layers: a room may use the rooms in earlier rows.
 PYTHON_LAYERS = (
-    ("errors", "dtypes", "text_file", "whole_file"),
+    ("errors", "dtypes", "text_file", "version", "whole_file"),
     ("checks",),
     ("tvm", "functions", "custom", "trace", "profiles"),
     ("devices", "tir"),
@@ -116,10 +116,10 @@ PYTHON_LAYERS = (
     ("nd", "building"),
     ("runtime",),
     ("te",),
-    ("extents", "measure", "show"),
+    ("extents", "measure", "records", "show"),
     ("ops", "costs", "inspect", "plan"),
     ("graph",),
-    ("onnx", "examples"),
+    ("onnx", "examples", "tuning"),
     ("compilation",),
     ("__init__",),
     ("command_line",),

@@ -27,87 +27,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from picture import scatter
 from report import table
-from texloom._core import Program, _Task
 
 import texloom
-from texloom import nd
-from texloom.graph.scheduler import alternatives_of, collected_tasks
-from texloom.measure.loop import Arm, Sampling, measure
-from texloom.ops.schedules import Choice
+from texloom.graph.scheduler import collected_tasks
+from texloom.measure.loop import Sampling, measure
 from texloom.ops.schedules.family import Kernel
+from texloom.records import Trial
+from texloom.tuning import Expected, Operator, measured_trial
 
-TOLERANCE = 1e-4
-"""The largest difference to the output of the default, relative to its largest element."""
 _SHORT = Sampling(rounds=3, sample_seconds=0.005)
 _FINAL = Sampling(rounds=15, sample_seconds=0.02, warm_up_seconds=0.1)
-
-
-class Task:
-    """An operator on a device, with random inputs.
-
-    Parameters
-    ----------
-    text : str
-        The text form of the task.
-    device : Device
-    """
-
-    def __init__(self, text: str, device: Any) -> None:
-        self._task, self._device = _Task.parse(text), device
-        random = np.random.default_rng(0)
-        self._inputs = [
-            _random(random, tuple(map(int, each.shape)), each.dtype)
-            for each in self._task.computation.inputs
-        ]
-        self._outputs = [
-            np.zeros(tuple(map(int, each.shape)), each.dtype)
-            for each in self._task.computation.outputs
-        ]
-
-    def kernels(self) -> list[Kernel]:
-        """Return the kernels that have a family and several points."""
-        choice = Choice()
-        alternatives_of(self._task, choice)
-        return [
-            (family, facts)
-            for (family, facts), task in choice.kernels.items()
-            if len(family.space(task)) > 1
-        ]
-
-    def facts_of(self, kernel: Kernel) -> tuple[list[Any], Any, Any]:
-        """Return the points of a kernel's space, its default, and a function that estimates."""
-        choice = Choice()
-        alternatives_of(self._task, choice)
-        family, task = kernel[0], choice.kernels[kernel]
-        return family.space(task), family.default(task), lambda knobs: family.estimate(task, knobs)
-
-    def programs(self, kernel: Kernel, knobs: Any) -> list[Program]:
-        """Return the program of each alternative if a kernel has these knobs."""
-        return [each.program for each in alternatives_of(self._task, Choice({kernel: knobs}))]
-
-    def arm(self, program: Program) -> tuple[Arm, list[NDArray[Any]]]:
-        """Build and run a program; return how to time it, and its outputs."""
-        function = texloom.build(program, target=self._task.target)
-        values = [*self._inputs, *self._outputs]
-        arguments = [
-            nd.array(value, self._device, layout=layout)
-            if layout
-            else nd.array(value, self._device)
-            for value, layout in zip(values, function.argument_layouts, strict=True)
-        ]
-        function(*arguments)
-        outputs = [each.numpy() for each in arguments[len(self._inputs) :]]
-        return Arm(lambda: function(*arguments), self._device.sync), outputs
-
-
-def _random(random: np.random.Generator, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
-    """Return numbers from -1 to 1; integers are 0, because they may be indices."""
-    if np.dtype(dtype).kind != "f":
-        return np.zeros(shape, dtype)
-    return random.uniform(-1, 1, shape).astype(dtype)
 
 
 class Search:
@@ -115,49 +46,42 @@ class Search:
 
     Parameters
     ----------
-    task : Task
+    operator : Operator
     kernel : Kernel
+
+    Attributes
+    ----------
+    trials : dict of knobs to Trial
     """
 
-    def __init__(self, task: Task, kernel: Kernel) -> None:
-        self._task, self._kernel = task, kernel
-        self.space, self.default, self.estimate = task.facts_of(kernel)
-        other = next(each for each in self.space if each != self.default)
-        pairs = zip(
-            map(str, task.programs(kernel, self.default)),
-            map(str, task.programs(kernel, other)),
-            strict=True,
-        )
-        self._place = next(n for n, (one, two) in enumerate(pairs) if one != two)
-        _, self._expected = self._run(self.default)
-        self.seconds: dict[Any, float] = {}
-        self.errors: dict[Any, str] = {}
+    def __init__(self, operator: Operator, kernel: Kernel) -> None:
+        family, task = kernel[0], operator.kernels[kernel]
+        self.space, self.default = family.space(task), family.default(task)
+        self._operator, self._kernel, self._task = operator, kernel, task
+        self._expected = Expected(operator, kernel)
+        self.trials: dict[Any, Trial] = {}
 
-    def _run(self, knobs: Any) -> tuple[Arm, list[NDArray[Any]]]:
-        return self._task.arm(self._task.programs(self._kernel, knobs)[self._place])
+    def estimate(self, knobs: Any) -> float | None:
+        """Return the estimated seconds of a point."""
+        return self._kernel[0].estimate(self._task, knobs)
 
-    def _checked(self, knobs: Any) -> Arm:
-        """Return how to time a point; ValueError if its outputs are wrong."""
-        arm, outputs = self._run(knobs)
-        for one, other in zip(outputs, self._expected, strict=True):
-            bound = TOLERANCE * max(1e-30, float(np.abs(other.astype("float64")).max(initial=0)))
-            wide = one.astype("float64"), other.astype("float64")
-            if not np.allclose(*wide, rtol=0, atol=bound, equal_nan=True):
-                raise ValueError(f"an output differs by {np.abs(wide[0] - wide[1]).max():g}")
-        return arm
+    @property
+    def seconds(self) -> dict[Any, float]:
+        """The measured points."""
+        return {knobs: each.seconds for knobs, each in self.trials.items() if each.seconds}
+
+    @property
+    def errors(self) -> dict[Any, str]:
+        """The points that could not be measured."""
+        return {knobs: each.message for knobs, each in self.trials.items() if each.failure}
 
     def try_points(self, points: Iterator[Any], count: int) -> None:
         """Measure up to `count` of some points; those that are measured already count, too."""
         for _, knobs in zip(range(count), points, strict=False):
-            if knobs in self.seconds or knobs in self.errors:
-                continue
-            try:
-                (measured,) = measure([self._checked(knobs)], _SHORT)
-            except (texloom.TVMError, ValueError) as error:
-                self.errors[knobs] = str(error).splitlines()[0]
-                print("  wrong:", knobs, self.errors[knobs], file=sys.stderr)
-                continue
-            self.seconds[knobs] = measured.median
+            if knobs not in self.trials:
+                self.trials[knobs] = measured_trial(self._expected, knobs, _SHORT)
+                if self.trials[knobs].failure:
+                    print("  wrong:", knobs, self.trials[knobs].message, file=sys.stderr)
 
     def at_random(self) -> Iterator[Any]:
         """Yield all points in a random order."""
@@ -178,7 +102,9 @@ class Search:
     def final(self) -> tuple[Any, float, float]:
         """Return the best point, and the seconds of the default and of this point, in turns."""
         best = min(self.seconds, key=lambda knobs: self.seconds[knobs])
-        default, other = measure([self._checked(self.default), self._checked(best)], _FINAL)
+        default, other = measure(
+            [self._expected.arm(self.default), self._expected.arm(best)], _FINAL
+        )
         return best, default.median, other.median
 
 
@@ -221,14 +147,14 @@ def measure_tasks(options: argparse.Namespace) -> None:
     done = {(row["family"], row["facts"]) for row in rows}
     end = time.monotonic() + options.seconds
     for name, text in tasks.items():
-        task = Task(text, device)
-        for kernel in task.kernels():
+        operator = Operator(text, device)
+        for kernel in operator.tunable():
             key = (kernel[0].name, str(kernel[1]))
             is_wanted = options.family in (None, key[0])
             if key in done or not is_wanted or time.monotonic() > end:
                 continue
             done.add(key)
-            search = Search(task, kernel)
+            search = Search(operator, kernel)
             search.try_points(search.at_random(), options.points)
             search.try_points(search.directed(), options.points)
             rows.append(_row(name, kernel, search))

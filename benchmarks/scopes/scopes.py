@@ -1,6 +1,6 @@
 """Networks with storages chosen by measured costs, beside all buffers and all textures.
 
-    python benchmarks/scopes/scopes.py --costs costs.sqlite direction detection mobilenetv2
+    python benchmarks/scopes/scopes.py --costs records.sqlite direction detection mobilenetv2
 
 Measures the kernels of each network that the file of costs does not have, compiles the network in
 the three ways, checks that the outputs agree, and prints predicted and measured times: medians
@@ -114,7 +114,7 @@ def benchmark(
     """Return the figures of one network."""
     proto, shapes = network(name, folder)
     begin = time.monotonic()
-    before = len(costs.database.costs(costs.device))
+    before = len(costs.measured())
     target = Target.from_device(device)
     for storage in ("auto", "texture"):  # whose operators may be joined in other ways
         Model(proto, target, storage, shapes=shapes, costs=costs, measure=device)
@@ -135,7 +135,7 @@ def benchmark(
         "network": name,
         "difference": apart,
         "measuring_seconds": measuring,
-        "new_costs": len(costs.database.costs(costs.device)) - before,
+        "new_costs": len(costs.measured()) - before,
         "chosen_to_buffers": median(
             a / b for a, b in zip(seconds["chosen"], seconds["buffers"], strict=True)
         ),
@@ -183,7 +183,7 @@ def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("networks", nargs="*", metavar="NAME[@SIZE]")
-    parser.add_argument("--costs", type=Path, default=Path("costs.sqlite"), metavar="FILE")
+    parser.add_argument("--costs", type=Path, default=Path("records.sqlite"), metavar="FILE")
     parser.add_argument("--device")
     parser.add_argument("--models", type=Path, metavar="FOLDER")
     parser.add_argument("--processes", type=int, default=5, help="that measure each network")

@@ -1,6 +1,6 @@
 """Whether estimates choose the faster storage: operators of networks, measured in both.
 
-    python benchmarks/scopes/tasks.py --costs costs.sqlite direction mobilenetv2@96 unet.onnx
+    python benchmarks/scopes/tasks.py --costs records.sqlite direction mobilenetv2@96 unet.onnx
 
 Measures the kernels of each network over buffers and over textures, unless the file of costs has
 them, and compares each operator whose best kernels differ by more than 10 % with what the estimate
@@ -45,7 +45,7 @@ def compared(
 ) -> list[tuple[StorageRow, StorageRow]]:
     """Return each operator that was measured in both storages: its measurements and estimates."""
     measured = rows(of, target, costs, device)
-    known = costs.database.costs(costs.device)
+    known = costs.measured()
     return [
         (own, guess)
         for own, guess in zip(measured, rows(of, target, None, device), strict=True)
@@ -59,10 +59,7 @@ def resolution(costs: Costs) -> float:
     The times between the stamps of a network's kernels do not add up to its time without stamps:
     the rest is divided among its launches (docs/costs.md). It is large on a busy machine.
     """
-    rests = (
-        abs(each.total_ns - each.kernel_ns) / each.launches
-        for each in costs.database.networks(costs.device)
-    )
+    rests = (abs(each.total_ns - each.kernel_ns) / each.launches for each in costs.networks())
     return median(rests)
 
 
@@ -77,7 +74,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("networks", nargs="+", metavar="NAME[@SIZE]|MODEL.onnx")
     parser.add_argument("--models", type=Path, metavar="FOLDER", help="with the text models")
-    parser.add_argument("--costs", type=Path, default=Path("costs.sqlite"), metavar="FILE")
+    parser.add_argument("--costs", type=Path, default=Path("records.sqlite"), metavar="FILE")
     parser.add_argument("--device")
     options = parser.parse_args()
     device = present(options.device)

@@ -28,8 +28,9 @@ from .tvm import _ffi, add_modules, arith, contrib, error, ir, testing, transfor
 from .tvm.ir import IRModule
 from .tvm.out_of_scope import refuse_name
 from .tvm.registry import get_global_func, register_func
+from .version import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 add_modules(driver)
 
 __all__ = [

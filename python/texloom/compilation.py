@@ -12,6 +12,7 @@ from .checks.checked_calls import check_calls
 from .costs import Costs, costs_for
 from .devices.lookup import present
 from .errors import refuse
+from .graph.tuned_knobs import TunedKnobs
 from .target import Target, for_models, target_for
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def compile(
     operators: Sequence[Operator] = (),
     seed: int | str = 0,
     placed: Mapping[str, str | Target] | None = None,
+    tuned: str | PathLike[str] | TunedKnobs | None = None,
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -58,9 +60,9 @@ def compile(
     values : mapping of str to array, optional
         The values of inputs that thereby become constants, such as the shape for a Reshape.
     costs : str, path or texloom.costs.Costs, optional
-        The file of costs of kernels, for ``storage="auto"``. By default it is
-        ``costs.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code.
-        Without a file, tensors are in buffers.
+        The records that have costs of kernels, for ``storage="auto"``: a file or a URL. By default
+        the file ``records.sqlite`` in the folder TEXLOOM_CACHE_DIR, but none for native code.
+        Without a file, costs are estimated.
     measure : Device, str or bool
         The device on which kernels without costs in the file are measured; true for the first
         OpenCL device. The measured costs are added to the file.
@@ -78,6 +80,9 @@ def compile(
     placed : mapping of str to str or Target, optional
         Nodes that run on the host beside the target's device, by name or by operation, as for
         :meth:`texloom.graph.Graph.compile`: ``{"Softmax": "llvm -mcpu=native"}``.
+    tuned : str, path or texloom.graph.TunedKnobs, optional
+        A file of the best knobs of kernels, which ``texloom db export --best`` wrote; other kernels
+        have the defaults of their families.
 
     Returns
     -------
@@ -128,6 +133,7 @@ def compile(
         operators=operators,
         seed=seed,
         placed=placed,
+        tuned=tuned if tuned is None or isinstance(tuned, TunedKnobs) else TunedKnobs.read(tuned),
     )
 
 

@@ -122,6 +122,8 @@ def _compile(options: argparse.Namespace) -> int:
     if output.suffix == ".o":
         files = [output.with_suffix(LINKED_FILES[part]) for part in LINKED_FILES if part in parts]
     facts = _facts(model, files, time.monotonic() - begin)
+    if options.tuned is not None:
+        facts["tuned"] = {"used": len(options.tuned.used), "of": len(options.tuned)}
     if options.json:
         print(json.dumps(facts))
         return 0
@@ -172,6 +174,9 @@ def _print(facts: dict[str, Any]) -> None:
         f"{launches} of {counted(facts['signatures'], 'kernel')}, {temporaries}, "
         f"{counted(facts['constant_bytes'], 'byte')} of constants; {facts['seconds']:.1f} s"
     )
+    if "tuned" in facts:
+        used, of = facts["tuned"]["used"], counted(facts["tuned"]["of"], "tuned kernel")
+        print(f"the model has {used} of {of}; its other kernels have default knobs")
     if "choice" in facts:
         print(_chosen(facts["choice"]))
 

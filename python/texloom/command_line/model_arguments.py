@@ -15,6 +15,7 @@ from .. import _core
 from ..costs import costs_for
 from ..devices.lookup import present
 from ..errors import refuse
+from ..graph import TunedKnobs
 from ..graph import load as load_package
 from ..target import Target, device_named, for_models, resolve, target_for
 from .arrays import load_array
@@ -87,10 +88,9 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
     )
     parser.add_argument(
         "--costs",
-        type=Path,
         metavar="FILE",
-        help="the file of measured costs of kernels (default: costs.sqlite in TEXLOOM_CACHE_DIR; "
-        "without a file, tensors are in buffers)",
+        help="the records that have measured costs of kernels: a file, or a URL of PostgreSQL "
+        "(default: records.sqlite in TEXLOOM_CACHE_DIR; without a file, by estimates)",
     )
     parser.add_argument(
         "--costs-device", metavar="NAME", help="the device, if the file has costs of several"
@@ -102,6 +102,12 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         metavar="DEVICE",
         help="first measure kernels that the file of costs lacks, on this device (default: the one "
         "that runs the model, or opencl:0), and add their costs to the file",
+    )
+    parser.add_argument(
+        "--tuned",
+        type=Path,
+        metavar="FILE",
+        help="a file of the best knobs of kernels, which `texloom db export --best` wrote",
     )
     parser.add_argument(
         "--precision",
@@ -250,7 +256,16 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
         "progress": progress,
         "costs": costs_for(target, options.costs, options.costs_device, measure),
         "measure": measure,
+        "tuned": _tuned_of(options),
     }
+
+
+def _tuned_of(options: argparse.Namespace) -> TunedKnobs | None:
+    """Return the knobs of the file of ``--tuned``, which is read once, into ``options.tuned``."""
+    if isinstance(options.tuned, Path):
+        options.tuned = TunedKnobs.read(options.tuned)
+    tuned: TunedKnobs | None = options.tuned
+    return tuned
 
 
 def compile_model(
@@ -284,7 +299,7 @@ def refuse_compile_options(
     """Refuse options for compiling a model that is a package, except those in `taken`."""
     given = [
         name.replace("_", "-")
-        for name in ("target", "shape", "value", "costs", "costs_device", "measure")
+        for name in ("target", "shape", "value", "costs", "costs_device", "measure", "tuned")
         if name not in taken and getattr(options, name) not in (None, [])
     ]
     given += ["storage"] * (options.storage != "auto")

@@ -1,19 +1,19 @@
 """Costs of kernels on devices, measured or estimated, by which the compiler chooses storages.
 
 ``texloom.compile("model.onnx", measure="opencl:0")`` measures a model, and
-``texloom.compile("model.onnx", costs="costs.sqlite")`` compiles it with the measured costs.
+``texloom.compile("model.onnx", costs="records.sqlite")`` compiles it with the measured costs.
 """
 
 from __future__ import annotations
 
-from .choosing import Costs, costs_for, default_file, open_costs
-from .database import CostDatabase, MeasuredCost, MeasuredDevice, MeasuredNetwork
+from ..records import MeasuredDevice
+from .choosing import Costs, costs_for, open_costs
 from .estimated import Estimate, EstimatedCosts
 from .fitted import FittedModel, fitted
+from .measured import MeasuredCost, MeasuredNetwork
 from .table import CostTable
 
 __all__ = [
-    "CostDatabase",
     "CostTable",
     "Costs",
     "Estimate",
@@ -23,7 +23,6 @@ __all__ = [
     "MeasuredDevice",
     "MeasuredNetwork",
     "costs_for",
-    "default_file",
     "fitted",
     "open_costs",
 ]

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..devices.lookup import devices, opencl
+from ..devices.lookup import opencl
 from ..errors import TVMError, refuse
+from ..records import (
+    Kind,
+    MeasuredDevice,
+    are_supported,
+    default_file,
+    measured_device,
+    open_records,
+)
 from ..target import is_native
-from .database import CostDatabase, MeasuredDevice
 from .fitted import FittedModel, fitted
+from .measured import MeasuredCost, MeasuredNetwork, costs_of, networks_of
 from .table import CostTable
 
-_FILE = "costs.sqlite"
+if TYPE_CHECKING:
+    from ..records.database import Records
 
 
 @dataclass(frozen=True)
@@ -24,49 +32,34 @@ class Costs:
 
     Attributes
     ----------
-    database : CostDatabase
+    records : texloom.records.Records
+        The database that has them.
     device : MeasuredDevice
     """
 
-    database: CostDatabase
+    records: Records
     device: MeasuredDevice
 
-    def model(self) -> FittedModel | None:
-        """Return the model that is fitted to all measurements; None without measurements.
+    def measured(self) -> dict[str, MeasuredCost]:
+        """Return the costs of all measured call sites, by key."""
+        return costs_of(self.records, self.device)
 
-        The file keeps the model until measurements are added.
-        """
+    def networks(self) -> list[MeasuredNetwork]:
+        """Return the networks that were measured."""
+        return networks_of(self.records, self.device)
+
+    def model(self) -> FittedModel | None:
+        """Return the model that is fitted to all measurements; None without measurements."""
         table = self.table()
         return None if table is None else table.model
 
     def table(self) -> CostTable | None:
         """Return the costs that the compiler looks up; None without measurements.
 
-        All rows of the device are read at once.
+        All costs of the device are read at once.
         """
-        costs = self.database.costs(self.device)
-        if not costs:
-            return None
-        stored = self.database.model(self.device)
-        model = None if stored is None else FittedModel.read(stored)
-        if model is None or model.rows != len(costs):
-            model = fitted(costs.values())
-            self.database.set_model(self.device, model.text())
-        return CostTable(costs, model)
-
-
-def default_file() -> Path | None:
-    """Return the file of costs in the folder of compiled kernels; None if there is no folder."""
-    folder = os.environ.get("TEXLOOM_CACHE_DIR")
-    return Path(folder) / _FILE if folder else None
-
-
-def measured_device(device: Any) -> MeasuredDevice:
-    """Return the identity of a device in files of costs."""
-    info = devices(device.driver)[device.device_id]
-    return MeasuredDevice(
-        info["name"], info["platform"], info["driver_version"], info["language_version"]
-    )
+        costs = self.measured()
+        return CostTable(costs, fitted(costs.values())) if costs else None
 
 
 def costs_for(
@@ -95,30 +88,35 @@ def open_costs(
     Parameters
     ----------
     path : str or path, optional
-        A file of costs; by default that of :func:`default_file`, if it exists.
+        A database of records that has costs: a file, or a URL as for
+        :func:`texloom.records.open_records`. By default the file ``records.sqlite`` in the folder
+        TEXLOOM_CACHE_DIR, if it exists.
     device : str, optional
         A part of the name of the device, if the file has costs of several devices. The default is
         the first OpenCL device of this machine, if the file has its costs.
     measure : Device, optional
-        The device that will be measured; its costs are returned.
+        The device that will be measured; its costs are returned. A file that does not exist is
+        made.
 
     Raises
     ------
     TVMError
         TL5018 for a file that does not exist, TL5019 for a file without costs, TL7001 if no file
-        is named where one is needed, TL5016 for a device that is not in the file, or if several
-        devices are in the file and none is named.
+        is named where one is needed, TL5016 for a device that is not in the file, if several
+        devices are in the file and none is named, or if packages are missing; others as for
+        :func:`texloom.records.open_records`.
     """
-    file = Path(path) if path is not None else default_file()
+    place = default_file() if path is None else fspath(path)
     if measure is not None:
-        if file is None:
+        if place is None:
             refuse(
                 "BadOption",
                 "there is no file to store the measured costs in",
                 "name a file: --costs FILE or costs=, or set TEXLOOM_CACHE_DIR to a folder",
             )
-        return Costs(CostDatabase(file), measured_device(measure))
-    if file is None or (path is None and not file.exists()):
+        return Costs(open_records(place, creates=True), measured_device(measure))
+    is_missing = place is None or ("://" not in str(place) and not Path(place).exists())
+    if path is None and (is_missing or not are_supported()):
         if device is not None:
             refuse(
                 "BadOption",
@@ -126,26 +124,27 @@ def open_costs(
                 "name the file: --costs FILE, or leave out --costs-device",
             )
         return None
-    if not file.exists():
+    if is_missing:
         refuse(
             "FileError",
-            f"there is no file of costs {file}",
-            f"measure a model: texloom compile MODEL.onnx --measure --costs {file}",
+            f"there is no file of costs {place}",
+            f"measure a model: texloom compile MODEL.onnx --measure --costs {place}",
         )
-    database = CostDatabase(file)
-    known = database.devices()
+    assert place is not None
+    records = open_records(place)
+    known = records.devices(Kind.CALL_SITE)
     if not known and path is not None:
         refuse(
             "BadFile",
-            f"{file} has no costs",
-            f"measure a model: texloom compile MODEL.onnx --measure --costs {file}",
+            f"{records.name} has no costs",
+            f"measure a model: texloom compile MODEL.onnx --measure --costs {place}",
         )
-    chosen = _chosen(known, device, file, is_named=path is not None)
-    return None if chosen is None else Costs(database, chosen)
+    chosen = _chosen(known, device, records.name, is_named=path is not None)
+    return None if chosen is None else Costs(records, chosen)
 
 
 def _chosen(
-    known: list[MeasuredDevice], device: str | None, file: Path, is_named: bool
+    known: list[MeasuredDevice], device: str | None, file: str, is_named: bool
 ) -> MeasuredDevice | None:
     if device is not None:
         known = [each for each in known if device in str(each)]
@@ -177,4 +176,4 @@ def _present_device() -> MeasuredDevice | None:
         return None
 
 
-__all__ = ["Costs", "costs_for", "default_file", "measured_device", "open_costs"]
+__all__ = ["Costs", "costs_for", "open_costs"]

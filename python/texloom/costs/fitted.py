@@ -9,7 +9,6 @@ these are few, too, the coefficients of all kernels.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,7 +17,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from .database import MeasuredCost
+from .measured import MeasuredCost
 
 Coefficients = tuple[float, float, float]
 """Nanoseconds per launch, per byte and per operation."""
@@ -60,29 +59,10 @@ class FittedModel:
         """Nanoseconds per byte, over all kernels together."""
         return self.groups[_ALL, _ALL][1]
 
-    def text(self) -> str:
-        """Return the model as JSON."""
-        groups = [[*group, *values] for group, values in self.groups.items()]
-        return json.dumps(
-            {
-                "groups": groups,
-                "error": self.error,
-                "largest_error": self.largest_error,
-                "rows": self.rows,
-            }
-        )
-
-    @staticmethod
-    def read(text: str) -> FittedModel:
-        """Return the model that :meth:`text` wrote."""
-        facts = json.loads(text)
-        groups = {(kind, storage): tuple(values) for kind, storage, *values in facts["groups"]}
-        return FittedModel(groups, facts["error"], facts["largest_error"], facts["rows"])
-
 
 def fitted(costs: Iterable[MeasuredCost]) -> FittedModel:
     """Fit a model to measurements, of which there must be at least one."""
-    rows = sorted(costs, key=lambda each: each.key)  # the file does not order its rows
+    rows = sorted(costs, key=lambda each: each.key)  # the fit does not depend on the order
     groups = _groups(rows)
     errors = []
     for part in range(_PARTS):

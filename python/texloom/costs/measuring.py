@@ -12,18 +12,20 @@ behind a longer kernel, but another network may not hide it.
 
 from __future__ import annotations
 
-from collections import defaultdict
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from hashlib import sha256
-from statistics import mean
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..measure.measurement import Measurement
+from ..records import Clock, Place, Subject, Trial
+from ..records.trial import digest_of
 from .choosing import Costs
-from .database import MeasuredCost, MeasuredNetwork
-from .runs import run_time, timed_runs
+from .measured import MeasuredCost, network_subject, site_subject
+from .runs import plain_runs, timed_runs
 from .table import CostTable
 
 Progress = Callable[[str, int, int], None]
@@ -31,7 +33,7 @@ Progress = Callable[[str, int, int], None]
 Compile = Callable[[str, Sequence[str]], Any]
 """``compile(scopes, fixed)`` returns the core's graph, compiled with these alternatives."""
 
-_SHORT = "launches of next to nothing"  # the key of the network of almost empty kernels
+_SHORT = digest_of("launches of next to nothing")  # the key of the network of such kernels
 
 _LEAST_SHARE = 0.2  # a launch costs at least this share of the time between its stamps
 
@@ -44,9 +46,12 @@ def measure_sites(
     costs: Costs,
     table: CostTable,
     launches: Callable[[], Any],
+    target: str,
     progress: Progress | None = None,
 ) -> None:
-    """Measure the call sites that have no costs yet, and add them to the file of costs.
+    """Measure the call sites that have no costs yet, and add them to the records.
+
+    The trials of a network, and those of its call sites, are added in one transaction.
 
     Parameters
     ----------
@@ -62,26 +67,35 @@ def measure_sites(
     table : CostTable
     launches : callable
         Compiles a graph of almost empty kernels.
+    target : str
+        What the graph is compiled for.
     progress : callable, optional
         As for :meth:`texloom.graph.Graph.compile`.
     """
-    database, of = costs.database, costs.device
     networks = list(_networks(alternatives))
     for done, (scopes, fixed) in enumerate(networks):
         if progress is not None:
             progress("networks are measured", done, len(networks))
         compiled = compile(scopes, fixed)
         runs = [run for run in compiled.summary()["runs"] if run[3]]
-        known = database.costs(of)
+        known = costs.measured()
         if all(key in known for _, key, *_ in runs if key):
             continue
-        least = _least_launch(costs, device, launches)
+        least = _least_launch(costs, device, launches, target)
+        begin = time.monotonic()
         timed = timed_runs(compiled, device, inputs)
-        stamps = timed.stamps(sum(run[3] for run in runs))
-        stamped, times = _launch_times(*stamps, timed.total, least)
-        database.add(of, _costs(runs, times, table.asked, known))
-        key = sha256("\n".join(key for _, key, *_ in runs).encode()).hexdigest()[:32]
-        database.add_network(of, MeasuredNetwork(key, times.shape[1], stamped, timed.total))
+        seconds = time.monotonic() - begin
+        count = sum(run[3] for run in runs)
+        stamped, times = _launch_times(*timed.stamps(count), timed.total, least)
+        key = digest_of("\n".join(key for _, key, *_ in runs))
+        place = Place.here(costs.device)
+        network = network_subject(key, count, target)
+        whole = replace(_network_trial(network, place, timed.plain), phases={"run": seconds})
+        by_stamps = Trial(
+            network, place, times=_seconds(stamped), clock=Clock.DEVICE, parent=whole.id
+        )
+        sites = _site_trials(runs, times, table, known, place, target)
+        costs.records.add_all([whole, by_stamps, *(replace(e, parent=whole.id) for e in sites)])
 
 
 def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[str]]]:
@@ -98,23 +112,32 @@ def _networks(alternatives: Sequence[Sequence[str]]) -> Iterator[tuple[str, list
             yield "auto", fixed
 
 
-def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any]) -> float:
+def _least_launch(costs: Costs, device: Any, launches: Callable[[], Any], target: str) -> float:
     """Return the nanoseconds of an almost empty launch, measured once for each device."""
-    for network in costs.database.networks(costs.device):
+    for network in costs.networks():
         if network.key == _SHORT:
             return network.total_ns / network.launches
     compiled = launches()
     inputs = [np.zeros(each.shape, each.dtype) for each in compiled.inputs]
-    total = run_time(compiled._core, device, inputs)
-    network = MeasuredNetwork(_SHORT, compiled.summary["launches"], total, total)
-    costs.database.add_network(costs.device, network)
-    return network.total_ns / network.launches
+    plain = plain_runs(compiled._core, device, inputs)
+    count = compiled.summary["launches"]
+    subject = network_subject(_SHORT, count, target)
+    costs.records.add(_network_trial(subject, Place.here(costs.device), plain))
+    return plain.median * 1e9 / float(count)
+
+
+def _network_trial(subject: Subject, place: Place, plain: Measurement) -> Trial:
+    return Trial(subject, place, times=plain.results, runs=plain.runs)
+
+
+def _seconds(nanoseconds: NDArray[np.float64]) -> tuple[float, ...]:
+    return tuple(float(each) for each in nanoseconds / 1e9)
 
 
 def _launch_times(
     begins: NDArray[np.float64], ends: NDArray[np.float64], total: float, least: float
-) -> tuple[float, NDArray[np.float64]]:
-    """Return the stamped time of a run, and the times of its launches, scaled to sum to `total`.
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the stamped times of runs, and the times of their launches, scaled to sum to `total`.
 
     The time of a launch is end - begin, or end - previous end (gap included). The function takes
     whichever sum is closer to `total`, the time of a run without time stamps: on processors, gaps
@@ -128,43 +151,33 @@ def _launch_times(
     steps = np.diff(latest, prepend=begins[0, 0]).reshape(ends.shape)
     sums = {float(np.median(each, axis=0).sum()): each for each in (own, steps)}
     stamped = min(sums, key=lambda each: abs(each - total))
+    by_stamps = np.maximum(sums[stamped].sum(axis=1), 1.0)  # some stamps stand still
     times = np.maximum(sums[stamped], own * _LEAST_SHARE)
     times = np.maximum(times + (total - stamped) / times.shape[1], times * _LEAST_SHARE)
     times *= total / float(np.median(times, axis=0).sum())
-    return stamped, np.maximum(times, least)
+    return by_stamps, np.maximum(times, least)
 
 
-def _costs(
+def _site_trials(
     runs: Sequence[tuple[str, str, float, int]],
     launches: NDArray[np.float64],
-    asked: Mapping[str, MeasuredCost],
+    table: CostTable,
     known: Mapping[str, MeasuredCost],
-) -> list[MeasuredCost]:
-    """Return the costs of unmeasured call sites; a site may run several times in a network."""
-    found: dict[str, list[NDArray[np.float64]]] = defaultdict(list)
+    place: Place,
+    target: str,
+) -> Iterator[Trial]:
+    """Yield trials of unmeasured call sites: one for each place in the network."""
     first = 0
     for _, key, _, count in runs:
         if key and key not in known:
-            found[key].append(launches[:, first : first + count].sum(axis=1))
-        first += count
-    costs = []
-    for key, places in found.items():
-        facts = asked[key]
-        quartiles = [np.subtract(*np.quantile(times, (0.75, 0.25))) for times in places]
-        costs.append(
-            MeasuredCost(
-                key,
-                facts.kind,
-                facts.storage,
-                facts.bytes,
-                facts.operations,
-                facts.launches,
-                mean(float(np.median(times)) for times in places),
-                mean(map(float, quartiles)),
-                sum(map(len, places)),
+            yield Trial(
+                site_subject(table.asked[key], target),
+                place,
+                kernels=table.kernels[key],
+                times=_seconds(launches[:, first : first + count].sum(axis=1)),
+                clock=Clock.DEVICE,
             )
-        )
-    return costs
+        first += count
 
 
 __all__ = ["measure_sites"]

@@ -31,9 +31,9 @@ class Runs:
 
     Attributes
     ----------
-    total : float
-        The nanoseconds of a run without time stamps, in the fastest of several processes. Other
-        work on the machine, and an unlucky placement of memory, only make a run slower.
+    plain : Measurement
+        The runs without time stamps of the fastest of several processes. Other work on the machine,
+        and an unlucky placement of memory, only make a run slower.
     begins, ends : array
         The times at which each launch begins and ends, in nanoseconds, for all runs with time
         stamps.
@@ -41,10 +41,15 @@ class Runs:
         The number of runs with time stamps.
     """
 
-    total: float
+    plain: Measurement
     begins: NDArray[np.float64]
     ends: NDArray[np.float64]
     runs: int
+
+    @property
+    def total(self) -> float:
+        """The nanoseconds of a run without time stamps."""
+        return self.plain.median * 1e9
 
     def stamps(self, launches: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return begins and ends with a row for each run and a column for each of its launches.
@@ -74,14 +79,14 @@ def timed_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Ru
         TL5007 if a process of the measurement fails, or takes too long.
     """
     with _saved(compiled, inputs) as folder:
-        total = _least_total(folder, device)
+        plain = _fastest(folder, device)
         runs = _measured(timed_run.stamped, folder, device).runs
         with np.load(folder / timed_run.STAMPS) as stamps:
-            return Runs(total, stamps["begins"], stamps["ends"], runs)
+            return Runs(plain, stamps["begins"], stamps["ends"], runs)
 
 
-def run_time(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> float:
-    """Time runs without time stamps only; return :attr:`Runs.total`.
+def plain_runs(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> Measurement:
+    """Time runs without time stamps only; return :attr:`Runs.plain`.
 
     Raises
     ------
@@ -89,7 +94,7 @@ def run_time(compiled: Any, device: Any, inputs: Sequence[NDArray[Any]]) -> floa
         As :func:`timed_runs`.
     """
     with _saved(compiled, inputs) as folder:
-        return _least_total(folder, device)
+        return _fastest(folder, device)
 
 
 @contextmanager
@@ -102,10 +107,10 @@ def _saved(compiled: Any, inputs: Sequence[NDArray[Any]]) -> Iterator[Path]:
         yield folder
 
 
-def _least_total(folder: Path, device: Any) -> float:
-    """Return the nanoseconds of the fastest process."""
+def _fastest(folder: Path, device: Any) -> Measurement:
+    """Return the measurement of the fastest process."""
     plain = (_measured(timed_run.plain, folder, device) for _ in range(_PROCESSES))
-    return min(each.median for each in plain) * 1e9
+    return min(plain, key=lambda each: each.median)
 
 
 def _measured(run: Callable[..., Measurement], folder: Path, device: Any) -> Measurement:
@@ -119,4 +124,4 @@ def _measured(run: Callable[..., Measurement], folder: Path, device: Any) -> Mea
     refuse("DeviceError", f"a network could not be measured: {record.message}", way_out)
 
 
-__all__ = ["Runs", "run_time", "timed_runs"]
+__all__ = ["Runs", "plain_runs", "timed_runs"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 
-from .database import MeasuredCost
+from ..records import kernel_digest
 from .fitted import FittedModel
+from .measured import MeasuredCost
 
 _KEY_LENGTH = 32  # hexadecimal digits
 _NS_PER_BYTE = 0.01  # without a model
@@ -29,6 +30,8 @@ class CostTable:
     asked : dict of str to MeasuredCost
         All call sites that the compiler looked up, by key; unmeasured ones have the predicted
         cost.
+    kernels : dict of str to tuple of str
+        The digests of their kernels, by key.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class CostTable:
         self._costs = costs
         self.model = model
         self.asked: dict[str, MeasuredCost] = {}
+        self.kernels: dict[str, tuple[str, ...]] = {}
 
     def __call__(
         self,
@@ -64,6 +68,7 @@ class CostTable:
             ns = size * _NS_PER_BYTE + launches if self.model is None else self.model.ns(*facts)
             known = MeasuredCost(key, kind, storage, size, operations, launches, ns, 0.0, 0)
         self.asked[key] = known
+        self.kernels[key] = tuple(map(kernel_digest, sources))
         return known.ns, key
 
 

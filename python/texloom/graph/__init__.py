@@ -12,6 +12,7 @@ from .cost_model import CostModel
 from .graph import Graph
 from .graph_passes import graph_passes
 from .tensor import GraphTensor
+from .tuned_knobs import TunedKnobs
 
 __all__ = [
     "CompiledGraph",
@@ -19,6 +20,7 @@ __all__ = [
     "Graph",
     "GraphTensor",
     "RunnableGraph",
+    "TunedKnobs",
     "graph_passes",
     "load",
 ]

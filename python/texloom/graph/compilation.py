@@ -25,6 +25,7 @@ from .kernel_library import KernelLibrary
 from .progress import Progress
 from .scheduler import alternatives_of
 from .tensor import GraphTensor
+from .tuned_knobs import TunedKnobs
 
 
 @dataclass
@@ -49,6 +50,8 @@ class Compilation:
         Whether kernels over textures are estimated even where none may gain.
     estimated : EstimatedCosts or None
         Estimates of all costs, if :meth:`estimate` began them.
+    tuned : TunedKnobs or None
+        The knobs of some kernels; the others have their defaults.
     """
 
     core: Any
@@ -59,6 +62,7 @@ class Compilation:
     max_live_bytes: int | None
     progress: Progress | None
     compare_storages: bool = False
+    tuned: TunedKnobs | None = None
     estimated: EstimatedCosts | None = None
     _reports: list[Any] = field(default_factory=list)
     _sites: Any = field(default_factory=_core._CompiledSites)
@@ -82,7 +86,13 @@ class Compilation:
 
         Outputs are written in row-major order, except the `open_outputs`, which may be converted.
         """
-        self.core.schedule_operators(alternatives_of, textures, open_outputs, self.progress)
+        tuned = self.tuned
+        scheduler = (
+            alternatives_of
+            if tuned is None
+            else lambda task: alternatives_of(task, tuned.choose_for(task))
+        )
+        self.core.schedule_operators(scheduler, textures, open_outputs, self.progress)
 
     def has_costs(self, measure: object) -> bool:
         """Whether costs are known, or will be measured."""
@@ -134,6 +144,7 @@ class Compilation:
             self.costs,
             table,
             launches,
+            str(self.target),
             self.progress,
         )
 

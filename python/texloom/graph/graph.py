@@ -37,6 +37,7 @@ from .progress import Progress
 from .short_launches import short_launches
 from .symbols import Symbols
 from .tensor import GraphTensor
+from .tuned_knobs import TunedKnobs
 
 Scopes = Mapping[str, Sequence[str]]
 
@@ -350,6 +351,7 @@ class Graph:
         max_live_bytes: int | None = None,
         placed: Placed | None = None,
         compare_storages: bool = False,
+        tuned: TunedKnobs | None = None,
     ) -> CompiledGraph:
         """Choose kernels and storages, compile, and plan the memory. Needs no device.
 
@@ -392,6 +394,9 @@ class Graph:
             Estimate kernels over textures also for targets whose textures are not faster than
             buffers, so that the summary has the costs of both; textures are not folded then, and
             where they are not faster, tensors stay in buffers.
+        tuned : TunedKnobs, optional
+            The best knobs of some kernels, in place of the defaults: what
+            ``TunedKnobs.read("best.json")`` returns.
 
         Raises
         ------
@@ -421,7 +426,7 @@ class Graph:
 
         def begun(core: Any, for_target: TargetValue, costs: Costs | None) -> Compilation:
             operators = [op._core for op in self._operators.values()]
-            limits = (max_live_bytes, progress, compare_storages)
+            limits = (max_live_bytes, progress, compare_storages, tuned)
             compilation = Compilation(core, for_target, operators, model, costs, *limits)
             compilation.run_passes(names, KernelLibrary(for_target))
             return compilation

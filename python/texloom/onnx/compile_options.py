@@ -13,6 +13,7 @@ from ..errors import refuse
 from ..graph.placement import Placed
 from ..graph.precision import Precision, check_precision
 from ..graph.progress import Progress
+from ..graph.tuned_knobs import TunedKnobs
 from ..target import Target
 
 Storage = Literal["auto", "buffer", "texture"]
@@ -40,6 +41,7 @@ class CompileOptions:
     seed: int | str = 0
     placed: Placed | None = None
     compare_storages: bool = False
+    tuned: TunedKnobs | None = None
 
     def __post_init__(self) -> None:
         check_precision(self.precision)

@@ -21,6 +21,7 @@ from ..graph.compiled import CompiledGraph
 from ..graph.placement import Placed
 from ..graph.precision import Precision
 from ..graph.progress import Progress
+from ..graph.tuned_knobs import TunedKnobs
 from ..target import Target
 from .compile_options import CompileOptions, Storage
 from .nodes import Unsupported
@@ -72,6 +73,7 @@ class Model:
         As for :func:`texloom.compile`.
     placed : mapping of str to str or Target, optional
     compare_storages : bool
+    tuned : TunedKnobs, optional
         As for :meth:`texloom.graph.Graph.compile`.
 
     Attributes
@@ -107,6 +109,7 @@ class Model:
         seed: int | str = 0,
         placed: Placed | None = None,
         compare_storages: bool = False,
+        tuned: TunedKnobs | None = None,
     ) -> None:
         seed = checked_seed(seed)
         self._options = CompileOptions(
@@ -120,6 +123,7 @@ class Model:
             seed,
             placed,
             compare_storages,
+            tuned,
         )
         if isinstance(seed, str):
             model = with_seed(model, seed)

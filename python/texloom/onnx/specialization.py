@@ -90,6 +90,7 @@ class Specialization:
                 measure=options.measure,
                 placed=options.placed,
                 compare_storages=options.compare_storages,
+                tuned=options.tuned,
             )
 
     def run(self, inputs: Mapping[str, NDArray[Any]], device: Any) -> dict[str, Any]:

@@ -71,13 +71,13 @@ def test_calls_without_a_target(default_target, monkeypatch):
 def test_costs_are_not_of_native_code(folder, default_target, monkeypatch):
     """A file of costs is of devices with textures: named, it means OpenCL; else it is not read."""
     monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(folder))
-    (folder / "costs.sqlite").write_bytes(b"no costs")
+    (folder / "records.sqlite").write_bytes(b"no costs")
     model = texloom.compile(scaled((1, 3, 2, 4)))
     assert "global" in str(model)
-    for target, costs in [("opencl", None), (None, "costs.sqlite")]:
+    for target, costs in [("opencl", None), (None, "records.sqlite")]:
         with pytest.raises(texloom.TVMError, match="TL5019"):
             texloom.compile(scaled((1, 3, 2, 4)), target, costs=costs)
-    assert target_of(compile.parse(["model.onnx", "--costs", "costs.sqlite"])) is None
+    assert target_of(compile.parse(["model.onnx", "--costs", "records.sqlite"])) is None
     assert target_of(compile.parse(["model.onnx"])) == default_target
 
 

@@ -169,7 +169,7 @@ def test_the_backend_compiles_for_its_device(folder):
 
 @pytest.mark.nightly
 def test_measuring_names_the_target(folder, dev, monkeypatch, tmp_path):
-    costs = tmp_path / "costs.sqlite"
+    costs = tmp_path / "records.sqlite"
     targets = made_for(monkeypatch, lambda: tvm.compile("double.onnx", costs=costs, measure=dev))
     assert targets[0] == Target.from_device(dev)
 

@@ -5,9 +5,10 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from sample_trials import record_costs
 
 import texloom
-from texloom.costs import CostDatabase, MeasuredCost, MeasuredDevice, open_costs
+from texloom.costs import MeasuredCost, MeasuredDevice, open_costs
 from texloom.errors import TVMError
 from texloom.inspect.__main__ import main as inspect
 from texloom_demo.ocr import models
@@ -342,11 +343,13 @@ def test_costs_choose_textures_of_open_sizes(tmp_path):
     for i in range(8):
         key = f"convert, texture, {i}"
         rows.append(MeasuredCost(key, "convert", "texture", 1e3 * i, 0.0, 1, 100.0, 0.0, 9))
-    CostDatabase(tmp_path / "costs.sqlite").add(
-        MeasuredDevice("a device", "made up", "1", "1"), rows
-    )
+    device = MeasuredDevice("a device", "made up", "1", "1")
+    record_costs(tmp_path / "records.sqlite", device, rows)
     model = textured()
-    options = {"costs": open_costs(tmp_path / "costs.sqlite"), "shapes": {"x": ("n", 3, "h", "w")}}
+    options = {
+        "costs": open_costs(tmp_path / "records.sqlite"),
+        "shapes": {"x": ("n", 3, "h", "w")},
+    }
     mixed = texloom.compile(model, **options)
     closed = texloom.compile(model, storage="buffer")
     x = np.random.default_rng(0).integers(-3, 4, (2, 3, 9, 7)).astype("float32")

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import onnx
 import pytest
+from sample_trials import record_costs
 
 from texloom.__main__ import main
-from texloom.costs import CostDatabase, MeasuredCost, MeasuredDevice
+from texloom.costs import MeasuredCost, MeasuredDevice
 from texloom.onnx.model import Model
 from texloom_demo.ocr import models
 
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def costs(tmp_path_factory):
     """Return a cost file: convolutions are faster on textures, all other operators on buffers."""
-    file = tmp_path_factory.mktemp("costs") / "costs.sqlite"
+    file = tmp_path_factory.mktemp("costs") / "records.sqlite"
     rows = []
     for kind in ("contraction", "reduction", "injective", "broadcast", "elementwise"):
         for storage in ("buffer", "texture"):
@@ -35,7 +36,7 @@ def costs(tmp_path_factory):
         key = f"convert, texture, {i}"
         ns = 1000 + 100.0 * i
         rows.append(MeasuredCost(key, "convert", "texture", 1e3 * i, 0.0, 1, ns, 0.0, 9))
-    CostDatabase(file).add(DEVICE, rows)
+    record_costs(file, DEVICE, rows)
     return file
 
 

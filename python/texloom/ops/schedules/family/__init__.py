@@ -9,6 +9,7 @@ estimate. A tuner measures other points: it chooses knobs in place of :func:`def
 
 from .choice import Choice, Kernel
 from .family import Choose, Family, default_knobs
+from .knob_values import knob_values, point_with
 from .space import MOST_POINTS, Space, Spaces, first_of_least
 from .task import KernelTask, Scheduled
 
@@ -24,4 +25,6 @@ __all__ = [
     "Spaces",
     "default_knobs",
     "first_of_least",
+    "knob_values",
+    "point_with",
 ]

@@ -82,11 +82,15 @@ class Spaces(ABC, Generic[F, K]):
     ----------
     name : str
         The name by which reports, and records of tuners, refer to it.
+    version : int
+        Whoever changes what the knobs of a point mean, or which kernel they make, increases it:
+        then earlier measurements do not count any more (:mod:`texloom.records`).
     is_estimated : bool
         Whether there are estimates. If not, the points are in the order of preference.
     """
 
     name: ClassVar[str]
+    version: ClassVar[int] = 1
     is_estimated: ClassVar[bool] = False
 
     @abstractmethod

@@ -1,0 +1,3 @@
+"""The version of Texloom."""
+
+VERSION = "0.1.0"
