@@ -19,6 +19,7 @@ _COMMANDS = {
         "command_line.spaces",
         "list the kernels of a model, and the knobs that their schedules have",
     ),
+    "tune": ("command_line.tune", "search the knobs of a model's kernels on a device"),
     "db": ("command_line.db", "find, check, move and remove records of trials"),
     "devices": ("command_line.devices", "list the devices of this machine"),
     "doctor": ("command_line.doctor", "show what is installed, what is missing and what works"),

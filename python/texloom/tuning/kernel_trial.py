@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -82,17 +83,28 @@ def _difference(one: NDArray[Any], other: NDArray[Any]) -> float:
     return float(np.where(np.isfinite(distances), distances, np.inf).max()) / largest
 
 
+class Phase(Enum):
+    """A part of a trial."""
+
+    HOST_COMPILE = "host compile"
+    FIRST_RUN = "first run"
+    """With the device's compiler."""
+    RUN = "run"
+
+
 @dataclass
 class _Phases:
-    """The seconds of each phase so far, and what failed."""
+    """The seconds of each phase so far, and what failed. `see` is told which phase begins."""
 
+    see: Callable[[Phase], object]
     seconds: dict[str, float] = field(default_factory=dict)
     failure: Failure | None = None
     message: str = ""
 
     @contextmanager
-    def of(self, name: str, failure: Failure) -> Iterator[None]:
+    def of(self, phase: Phase, failure: Failure) -> Iterator[None]:
         """Time the body; an error of Texloom ends it, and fails the trial."""
+        self.see(phase)
         begin = time.monotonic()
         try:
             yield
@@ -102,11 +114,19 @@ class _Phases:
         except MemoryError:
             self.failure, self.message = Failure.OUT_OF_MEMORY, "out of memory on the host"
         finally:
-            self.seconds[name] = time.monotonic() - begin
+            self.seconds[phase.value] = time.monotonic() - begin
+
+
+def _ignored(phase: Phase) -> None:
+    del phase
 
 
 def measured_trial(
-    expected: Expected, knobs: Any, sampling: Sampling = SHORT, parent: UUID | None = None
+    expected: Expected,
+    knobs: Any,
+    sampling: Sampling = SHORT,
+    parent: UUID | None = None,
+    see: Callable[[Phase], object] = _ignored,
 ) -> Trial:
     """Measure a point of a kernel's space; a failure is part of the trial.
 
@@ -121,19 +141,21 @@ def measured_trial(
     sampling : Sampling
     parent : UUID, optional
         The trial from which this one is made.
+    see : callable, optional
+        Is told which phase begins.
     """
-    operator, phases = expected.operator, _Phases()
+    operator, phases = expected.operator, _Phases(see)
     facts: dict[str, Any] = {}
     arm: Arm | None = None
-    with phases.of("host compile", Failure.HOST_COMPILE):
+    with phases.of(Phase.HOST_COMPILE, Failure.HOST_COMPILE):
         function = expected.built(knobs)
         facts["kernels"] = tuple(kernel_digest(each.source) for each in function.kernels)
     if phases.failure is None:
-        with phases.of("first run", Failure.LAUNCH):
+        with phases.of(Phase.FIRST_RUN, Failure.LAUNCH):
             arm, outputs = operator.first_run(function)
             facts |= _verified(expected.difference(outputs), phases)
     if phases.failure is None and arm is not None:
-        with phases.of("run", Failure.LAUNCH):
+        with phases.of(Phase.RUN, Failure.LAUNCH):
             (measured,) = measure([arm], sampling)
             facts |= {"times": measured.results, "runs": measured.runs}
     return Trial(
@@ -157,4 +179,4 @@ def _verified(difference: float, phases: _Phases) -> dict[str, Any]:
     return {"verification": Verification.FAILED, "difference": known}
 
 
-__all__ = ["SHORT", "TOLERANCE", "Expected", "measured_trial"]
+__all__ = ["SHORT", "TOLERANCE", "Expected", "Phase", "measured_trial"]

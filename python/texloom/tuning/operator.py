@@ -66,6 +66,11 @@ class Operator:
         """Return what trials of a kernel measure."""
         return subject_of(self._task, kernel)
 
+    def kernel_of(self, subject: Subject) -> Kernel | None:
+        """Return the kernel of a subject, in the same version of its space; None if it has none."""
+        own = (each for each in self.kernels if self.subject(each).identity == subject.identity)
+        return next(own, None)
+
     def programs(self, kernel: Kernel, knobs: Any) -> list[Program]:
         """Return the program of each alternative if a kernel has these knobs."""
         return [each.program for each in alternatives_of(self._task, Choice({kernel: knobs}))]

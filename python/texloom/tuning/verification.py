@@ -47,7 +47,7 @@ def verified(trial: Trial, device: Any, sampling: Sampling = SHORT) -> Verified:
     """Measure a successful trial of a kernel again, on a device of this machine."""
     try:
         operator = Operator(trial.subject.text, device)
-        kernel = kernel_of(operator, trial)
+        kernel = operator.kernel_of(trial.subject)
     except TVMError as error:
         return Verified(trial, reason=str(error).splitlines()[0])
     if kernel is None:
@@ -58,17 +58,9 @@ def verified(trial: Trial, device: Any, sampling: Sampling = SHORT) -> Verified:
     return Verified(trial, measured_trial(Expected(operator, kernel), knobs, sampling, trial.id))
 
 
-def kernel_of(operator: Operator, trial: Trial) -> Kernel | None:
-    """Return the kernel of an operator that a trial measured, in the same version of its space."""
-    for kernel in operator.kernels:
-        if operator.subject(kernel).identity == trial.subject.identity:
-            return kernel
-    return None
-
-
 def knobs_of(operator: Operator, kernel: Kernel, trial: Trial) -> Any:
     """Return the point of the kernel's space with the trial's knobs; None if there is none."""
     return point_with(kernel[0].space(operator.kernels[kernel]), trial.knobs)
 
 
-__all__ = ["Verified", "kernel_of", "knobs_of", "verified"]
+__all__ = ["Verified", "knobs_of", "verified"]

@@ -1,0 +1,66 @@
+"""The child of :mod:`texloom.tuning.device_process`.
+
+    python -m texloom.tuning.device_child CONNECTION DEVICE
+
+Answers each request with the phases that a trial begins, then with the trial. An exception is the
+answer if there is no such kernel.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from multiprocessing.connection import Connection
+
+from ..devices.lookup import present
+from ..records import Subject, Trial
+from .device_process import Request
+from .kernel_trial import Expected, measured_trial
+from .operator import Operator
+
+
+class Child:
+    """Makes trials; the operator of the last one is kept, with the outputs of its default."""
+
+    def __init__(self, connection: Connection, device: str) -> None:
+        self._connection, self._device = connection, present(device)
+        self._subject: Subject | None = None
+        self._expected: Expected | None = None
+
+    def trial(self, request: Request) -> Trial:
+        """Make a trial."""
+        expected = self._of(request.subject)
+        return measured_trial(
+            expected, request.knobs, request.sampling, request.parent, self._connection.send
+        )
+
+    def _of(self, subject: Subject) -> Expected:
+        if self._expected is None or self._subject != subject:
+            operator = Operator(subject.text, self._device)
+            kernel = operator.kernel_of(subject)
+            if kernel is None:
+                raise LookupError(f"no family has the kernel {subject.family}: {subject.facts}")
+            self._expected, self._subject = Expected(operator, kernel), subject
+            assert self._expected.outputs is not None  # computed before a trial is timed
+        return self._expected
+
+
+def main() -> None:
+    """Answer until the connection is closed."""
+    connection = Connection(int(sys.argv[1]))
+    child = Child(connection, sys.argv[2])
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            # Exit without releasing objects: drivers may fail to release them.
+            os._exit(0)
+        try:
+            answer: Trial | Exception = child.trial(request)
+        except Exception as error:
+            answer = error
+        connection.send(answer)
+
+
+if __name__ == "__main__":
+    main()

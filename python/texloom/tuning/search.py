@@ -1,0 +1,247 @@
+"""Searches of a kernel's space: which points to measure next."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import log
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from ..ops.schedules.family import Kernel, KernelTask, Space
+from .features import numbers_of, table_of
+
+_LEAST_TO_LEARN = 12
+"""Trials of a family from which a model says more than the estimates."""
+_SURPRISES = 0.2
+"""The share of points that are not the model's first choices, so that it sees others."""
+_FAILED = 4.0
+"""A failed point counts as so many times as slow as the default."""
+
+_PARAMETERS = {
+    "objective": "regression",
+    "num_iterations": 80,
+    "num_leaves": 15,
+    "min_data_in_leaf": 3,
+    "num_threads": 1,
+    "verbosity": -1,
+}
+"""Of LightGBM; there are few trials."""
+
+
+@dataclass
+class Searched:
+    """A kernel's space, and what is known of it.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    space : Space
+        All legal points.
+    default : Any
+    estimates : sequence of float
+        The estimated seconds of each point; empty if the family has none.
+    trials : dict of knobs to list of float
+        The seconds of each trial of a point; empty if it failed.
+    """
+
+    kernel: Kernel
+    space: Space[Any]
+    default: Any
+    estimates: Sequence[float] = ()
+    trials: dict[Any, list[float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kernel: Kernel, task: KernelTask) -> Searched:
+        """Return the space of a kernel, of which nothing is measured."""
+        family = kernel[0]
+        space = family.space(task)
+        estimates = []
+        if family.is_estimated:
+            estimates = [family.seconds(kernel[1], each, task.profile) for each in space]
+        return cls(kernel, space, family.default(task), estimates)
+
+    @property
+    def points(self) -> tuple[Any, ...]:
+        """All legal points."""
+        return self.space.points
+
+    def seconds_of(self, knobs: Any) -> float | None:
+        """Return the median of a point's trials; None if it has none, or failed."""
+        known = self.trials.get(knobs)
+        return median(known) if known else None
+
+    def new(self, ordered: Sequence[Any], count: int) -> list[Any]:
+        """Return the first of some points that are not measured yet."""
+        return list(islice((each for each in ordered if each not in self.trials), count))
+
+    @property
+    def best(self) -> Any:
+        """The fastest measured point; the default if there is none."""
+        known = {each: median(seconds) for each, seconds in self.trials.items() if seconds}
+        return min(known, key=known.__getitem__, default=self.default)
+
+    @property
+    def best_seconds(self) -> float | None:
+        """The seconds of :attr:`best`; None if no point was measured."""
+        return self.seconds_of(self.best)
+
+    @property
+    def default_seconds(self) -> float | None:
+        """The measured seconds of the default."""
+        return self.seconds_of(self.default)
+
+    def by_estimate(self) -> list[Any]:
+        """Return all points, those that are estimated to be fastest first."""
+        if not self.estimates:
+            return list(self.points)
+        order = np.argsort(np.asarray(self.estimates), kind="stable")
+        return [self.points[int(each)] for each in order]
+
+
+class Search(ABC):
+    """A search: it may see all kernels, to learn from similar ones.
+
+    Parameters
+    ----------
+    seed : int
+    """
+
+    name: str
+
+    def __init__(self, seed: int) -> None:
+        self.random = np.random.default_rng(seed)
+
+    @abstractmethod
+    def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
+        """Return up to `count` points of a kernel that are not measured yet, the best first.
+
+        None are left if the list is empty. `others` are kernels of the same family.
+        """
+
+    def shuffled(self, one: Searched) -> list[Any]:
+        """Return all points in a random order."""
+        return [one.points[int(each)] for each in self.random.permutation(len(one.points))]
+
+
+class GridSearch(Search):
+    """All points in their order."""
+
+    name = "grid"
+
+    def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
+        """Return the first points."""
+        del others
+        return one.new(one.points, count)
+
+
+class RandomSearch(Search):
+    """Points in a random order."""
+
+    name = "random"
+
+    def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
+        """Return random points."""
+        del others
+        return one.new(self.shuffled(one), count)
+
+
+class DirectedSearch(Search):
+    """Neighbors of the best point so far, those first that differ in the fewest knobs."""
+
+    name = "directed"
+
+    def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
+        """Return neighbors."""
+        del others
+        neighbors = one.space.neighbors(one.best)
+        return one.new(neighbors, count)
+
+
+class ModelSearch(Search):
+    """What the estimates prefer first, then what a model that learns from trials prefers.
+
+    The model (gradient-boosted trees, LightGBM) predicts how many times as long as the default a
+    point takes, from its knobs, the facts of the kernel and the estimate, and is fitted to the
+    trials of all kernels of the family. A share of the points is random, or differs little from the
+    best one.
+    """
+
+    name = "model"
+
+    def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
+        """Return points by the model, or by estimates while there are few trials."""
+        learned = [each for each in others if each.default_seconds] or [one]
+        trials = sum(len(each.trials) for each in learned)
+        ordered = one.by_estimate()
+        if trials >= _LEAST_TO_LEARN:
+            ordered = self._by_model(one, learned)
+        surprises = min(count - 1, round(count * _SURPRISES))
+        chosen = one.new(ordered, count - surprises)
+        near = one.space.neighbors(one.best)
+        for source in (near, self.shuffled(one)):
+            share = -(-surprises // 2) if source is near else count - len(chosen)
+            chosen += [each for each in one.new(source, len(chosen) + share) if each not in chosen][
+                :share
+            ]
+        return chosen[:count]
+
+    def _by_model(self, one: Searched, learned: Sequence[Searched]) -> list[Any]:
+        import lightgbm
+
+        rows, labels = [], []
+        for each in learned:
+            base = each.default_seconds
+            if base is None:
+                continue
+            estimates = _relative_estimates(each)
+            for knobs in each.trials:
+                seconds = each.seconds_of(knobs)
+                rows.append([*_facts(each), estimates.get(knobs, 0.0), *numbers_of(knobs)])
+                labels.append(log(_FAILED if seconds is None else seconds / base))
+        estimates = _relative_estimates(one)
+        left = one.new(one.points, len(one.points))
+        if not left:
+            return []
+        table = table_of(
+            rows + [[*_facts(one), estimates.get(k, 0.0), *numbers_of(k)] for k in left]
+        )
+        known = lightgbm.Dataset(table[: len(rows)], np.asarray(labels))
+        model = lightgbm.train(_PARAMETERS | {"seed": int(self.random.integers(1 << 30))}, known)
+        predicted = np.asarray(model.predict(table[len(rows) :]))
+        return [left[int(each)] for each in np.argsort(predicted, kind="stable")]
+
+
+def _facts(one: Searched) -> list[float]:
+    return numbers_of(one.kernel[1])
+
+
+def _relative_estimates(one: Searched) -> Mapping[Any, float]:
+    """Return the logarithms of estimates, relative to that of the default."""
+    if not one.estimates:
+        return {}
+    by_point = dict(zip(one.points, one.estimates, strict=True))
+    base = by_point.get(one.default)
+    if not base:
+        return {}
+    return {knobs: log(max(each, 1e-12) / base) for knobs, each in by_point.items()}
+
+
+SEARCHES: dict[str, type[Search]] = {
+    each.name: each for each in (ModelSearch, DirectedSearch, RandomSearch, GridSearch)
+}
+"""All searches by name."""
+
+__all__ = [
+    "SEARCHES",
+    "DirectedSearch",
+    "GridSearch",
+    "ModelSearch",
+    "RandomSearch",
+    "Search",
+    "Searched",
+]

@@ -1,0 +1,55 @@
+"""``texloom tune``."""
+
+import json
+
+import onnx
+import pytest
+from command_model import fails, succeeds
+
+import texloom
+
+
+@pytest.fixture
+def product(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    x, y = (
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [n, 32])
+        for name, n in (("x", "n"), ("y", "n"))
+    )
+    w = onnx.helper.make_tensor("w", onnx.TensorProto.FLOAT, [32, 32], [0.5] * 1024)
+    node = onnx.helper.make_node("MatMul", ["x", "w"], ["y"])
+    graph = onnx.helper.make_graph([node], "g", [x], [y], [w])
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 18)])
+    onnx.save(made, "product.onnx")
+    return ["tune", "product.onnx", "--shape", "x=16x32", "--target", "opencl:0"]
+
+
+def test_a_model_is_tuned(product, capsys):
+    arguments = [*product, "--db", "r.sqlite", "--trials", 4, "--search", "random"]
+    lines = succeeds(capsys, *arguments, "--json").splitlines()
+    trials = [json.loads(line) for line in lines]
+    assert len({json.dumps(each["knobs"]) for each in trials}) == 4
+    assert all(each["failure"] is None and 0 < each["seconds"] < 1 for each in trials)
+    told = succeeds(capsys, *product, "--db", "r.sqlite", "--effort", "none")
+    assert "products in panels" in told and "4 of " in told
+    assert "1 of 1 kernel measured: " in told and "0 trials in r.sqlite" in told
+    assert "4 fastest" not in told
+    assert "1 fastest trial" in succeeds(capsys, "db", "best", "--db", "r.sqlite")
+
+
+def test_what_cannot_be_tuned_is_refused(product, capsys, monkeypatch, tmp_path):
+    monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
+    monkeypatch.setattr("texloom.command_line.tune.default_file", lambda: None)
+    assert "no database of records is named" in fails(capsys, *product)
+    open_sizes = [each for each in product if each not in ("--shape", "x=16x32")]
+    told = fails(capsys, *open_sizes, "--db", "r.sqlite", "--trials", 1)
+    assert "give the shape of each open input" in told
+    texloom.compile("product.onnx", "opencl").save("product.tlp")
+    told = fails(capsys, "tune", "product.tlp", "--db", "r.sqlite")
+    assert "is a package, whose kernels are compiled already" in told
+    monkeypatch.setattr("texloom.command_line.tune.find_spec", lambda name: None)
+    told = fails(capsys, *product, "--db", "r.sqlite")
+    assert "needs the Python package lightgbm" in told and "texloom[tune]" in told
+    for option in ("--trials", "--seconds"):
+        with pytest.raises(SystemExit):
+            succeeds(capsys, *product, option, "0")
