@@ -32,6 +32,7 @@ MORE = {
     "doctor": "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
     "devices": "[device profiles](device_profiles.md) and "
     "[troubleshooting](troubleshooting.md#the-device-is-not-listed)",
+    "tune": "[tuning](tuning.md)",
     "db": "[records of trials](records.md)",
     "spaces": "[families of schedules](schedule_families.md)",
     "inspect": "[packages](packages.md), [costs](costs.md#the-choice)",

@@ -14,6 +14,8 @@ from ..devices.lookup import present
 from ..errors import refuse
 from ..inspect.describe import counted
 from ..records import Place, default_file, measured_device, open_records
+from ..records.best_file import write_best
+from .arrays import refuse_missing_folder
 from .model_arguments import add_compile_arguments, choose_device, compile_model, is_package
 from .reports import Progress, reported
 from .tune_reports import TuningView, summary_lines, trial_facts
@@ -58,6 +60,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--search-seed", type=int, default=0, metavar="N", help="of random choices (0)"
+    )
+    parser.add_argument(
+        "-o",
+        dest="output",
+        type=Path,
+        metavar="BEST.json",
+        help="write the best knobs to this file, for `texloom compile --tuned`",
     )
     parser.add_argument("--json", action="store_true", help="write a line of JSON for each trial")
     options = parser.parse_args(arguments)
@@ -108,6 +117,8 @@ def _tune(options: argparse.Namespace) -> int:
             "--search model needs the Python package lightgbm",
             "pip install 'texloom[tune]', or take --search directed",
         )
+    if options.output is not None:
+        refuse_missing_folder(options.output)
     choose_device(options)
     search = SEARCHES[options.search](options.search_seed)
     effort = EFFORTS[options.effort]
@@ -139,9 +150,13 @@ def _tune(options: argparse.Namespace) -> int:
                 session.run(show)
             except KeyboardInterrupt:
                 is_interrupted = True
+    if options.output is not None:
+        write_best(session.best_knobs(), options.output)
     if not options.json:
         print("\n".join(summary_lines(session.kernels)))
         print(f"{counted(count, 'trial')} in {database}")
+        if options.output is not None:
+            print(f"texloom compile {options.model} --tuned {options.output}")
         if is_interrupted:
             print("interrupted: all trials are kept, and the next run goes on")
     return 130 if is_interrupted else 0

@@ -159,7 +159,7 @@ def _launch_times(
 
 
 def _site_trials(
-    runs: Sequence[tuple[str, str, float, int]],
+    runs: Sequence[tuple[Any, ...]],
     launches: NDArray[np.float64],
     table: CostTable,
     known: Mapping[str, MeasuredCost],
@@ -168,7 +168,7 @@ def _site_trials(
 ) -> Iterator[Trial]:
     """Yield trials of unmeasured call sites: one for each place in the network."""
     first = 0
-    for _, key, _, count in runs:
+    for _, key, _, count, _ in runs:
         if key and key not in known:
             yield Trial(
                 site_subject(table.asked[key], target),

@@ -9,13 +9,14 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from types import TracebackType
 from typing import Any
 from uuid import UUID
 
 from ..measure.loop import Sampling
+from ..ops.schedules.family import knob_values
 from ..records import Failure, Place, Subject, Trial
 from .kernel_trial import Phase
 
@@ -187,7 +188,7 @@ class DeviceProcess:
         return Trial(
             request.subject,
             self._place,
-            asdict(request.knobs),
+            knob_values(request.knobs),
             failure=failure,
             message=message,
             phases=dict(phases),

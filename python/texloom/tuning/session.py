@@ -5,18 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from ..graph.tuned_knobs import subject_of
 from ..measure.loop import Sampling
 from ..ops.schedules import Choice
-from ..ops.schedules.family import Kernel
-from ..records import Failure, Subject, Trial, Wanted
+from ..ops.schedules.family import Kernel, knob_values
+from ..records import Failure, MeasuredDevice, Subject, Trial, Wanted
+from ..records.best_file import BestKnobs
 from ..records.trial import canonical
 from .device_process import DeviceProcess, Request
 from .kernel_trial import SHORT
-from .operator import subject_of
 from .search import Search, Searched
 
 if TYPE_CHECKING:
@@ -184,12 +185,12 @@ class Session:
         tasks: Iterable[_Task],
         records: Records,
         process: DeviceProcess,
-        device: Any,
+        device: MeasuredDevice,
         search: Search,
         effort: Effort,
         sampling: Sampling = SHORT,
     ) -> None:
-        self._records, self._process = records, process
+        self._records, self._process, self._device = records, process, device
         self._search, self._effort, self._sampling = search, effort, sampling
         self._points: dict[str, dict[str, Any]] = {}
         self._begin, self._measuring, self._trials = time.monotonic(), 0.0, 0
@@ -219,6 +220,23 @@ class Session:
             _revise(kernel, before)
         self._repeat()
         return self._trials
+
+    def best_knobs(self) -> list[BestKnobs]:
+        """Return the best knobs of the kernels whose default is not the fastest point."""
+        faster = [each for each in self.kernels if each.speedup > 1]
+        return [
+            BestKnobs(
+                each.subject.identity,
+                each.subject.family,
+                each.subject.version,
+                each.subject.target,
+                each.subject.facts,
+                knob_values(each.searched.best),
+                round((each.searched.best_seconds or 0.0) * 1e6, 3),
+                str(self._device),
+            )
+            for each in sorted(faster, key=lambda each: each.subject.identity)
+        ]
 
     def _repeat(self) -> None:
         """Measure again what was faster than a default, where most was gained first."""
@@ -260,7 +278,7 @@ class Session:
                 if len(searched.points) < 2:
                     continue
                 subject = subject_of(task, kernel)
-                points = {canonical(asdict(each)): each for each in searched.points}
+                points = {canonical(knob_values(each)): each for each in searched.points}
                 self._points[subject.identity] = points
                 found[kernel] = Tuned(subject, searched, 1, searched.space.cut)
         return list(found.values())

@@ -15,6 +15,7 @@ from texloom import _core
 from texloom.command_line import bench
 from texloom.command_line.node_times import node_table, node_times
 from texloom.costs.runs import Runs
+from texloom.measure.measurement import Measurement
 from texloom.profiles import Bound, stated
 
 
@@ -85,7 +86,7 @@ def test_the_time_of_a_node_is_that_of_its_launches():
     begins = np.array([0, 10, 20, 100, 110, 120], "float64") * 1e3
     ends = begins + np.array([1, 2, 3, 3, 4, 5], "float64") * 1e3
     profile = stated("nvidia-h200")
-    a, b = node_times(runs, Runs(1e4, begins, ends, 2), profile)
+    a, b = node_times(runs, Runs(Measurement((1e-5,), 1), begins, ends, 2), profile)
     assert (a.node, a.launches, b.node, b.launches) == ("a", 2, "b", 1)
     np.testing.assert_allclose((a.seconds, b.seconds), (5e-6, 4e-6))
     assert a.bound == Bound.MEMORY.value and (b.bound, b.least_seconds) == (None, None)
@@ -93,7 +94,7 @@ def test_the_time_of_a_node_is_that_of_its_launches():
     table = node_table([b, a])
     assert table[1].endswith("memory  a") and table[1].split()[1] == "55.6%"
     with pytest.raises(texloom.TVMError, match="executed 6 commands"):
-        node_times(runs, Runs(1e4, begins, ends, 3), profile)
+        node_times(runs, Runs(Measurement((1e-5,), 1), begins, ends, 3), profile)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="the system binds no process")

@@ -1,6 +1,7 @@
 """``texloom tune``."""
 
 import json
+from pathlib import Path
 
 import onnx
 import pytest
@@ -33,7 +34,11 @@ def test_a_model_is_tuned(product, capsys):
     told = succeeds(capsys, *product, "--db", "r.sqlite", "--effort", "none")
     assert "products in panels" in told and "4 of " in told
     assert "1 of 1 kernel measured: " in told and "0 trials in r.sqlite" in told
-    assert "4 fastest" not in told
+    told = succeeds(capsys, *product, "--db", "r.sqlite", "--trials", 30, "-o", "best.json")
+    kernels = json.loads(Path("best.json").read_bytes())["kernels"]
+    compiled = ["compile", "product.onnx", "--shape", "x=16x32", "--target", "opencl:0"]
+    told = succeeds(capsys, *compiled, "--tuned", "best.json", "-o", "product.tlp")
+    assert f"the model has {len(kernels)} of {len(kernels)} tuned kernel" in told
     assert "1 fastest trial" in succeeds(capsys, "db", "best", "--db", "r.sqlite")
 
 
@@ -50,6 +55,8 @@ def test_what_cannot_be_tuned_is_refused(product, capsys, monkeypatch, tmp_path)
     monkeypatch.setattr("texloom.command_line.tune.find_spec", lambda name: None)
     told = fails(capsys, *product, "--db", "r.sqlite")
     assert "needs the Python package lightgbm" in told and "texloom[tune]" in told
+    told = fails(capsys, *product, "--search", "grid", "--db", "r.sqlite", "-o", "nowhere/b.json")
+    assert "nowhere" in told
     for option in ("--trials", "--seconds"):
         with pytest.raises(SystemExit):
             succeeds(capsys, *product, option, "0")
