@@ -58,20 +58,20 @@ FAULTS = (
     Fault(
         "the condition of a reduction is dropped",
         LOWER + "build/build_loops.cc",
-        "guards.push_back(reads(reduce->condition, b));",
+        "guards.push_back(accesses_.reads(reduce->condition, b));",
         "guards.push_back(make_bool(true));",
     ),
     Fault(
         "a reduction begins with another value",
-        LOWER + "build/build_loops.cc",
+        LOWER + "build/stage_accesses.cc",
         "return reads(reduce.init.empty() ? reduce.reducer.identities : reduce.init, b);",
         "return reads(reduce.reducer.identities, b);",
     ),
     Fault(
         "both halves of a doubled stage are one",
         LOWER + "build/build_loops.cc",
-        "slot_[each] = floormod(loop.var, 2);",
-        "slot_[each] = make_int(0);",
+        "accesses_.use_slot(each, floormod(loop.var, 2));",
+        "accesses_.use_slot(each, make_int(0));",
     ),
     Fault(
         "the last thread's part of a reduction is left out",
@@ -106,9 +106,9 @@ FAULTS = (
     Fault(
         "no barrier between two iterations",
         LOWER + "barriers/insert_barriers.cc",
-        "each_pending(next_iteration);\n"
+        "if (threads_.empty()) forget_places(loop.var);\n"
         "      if (accesses.conflicts_with(pending_, overwritten_)) body = run(body);",
-        "each_pending(next_iteration);",
+        "if (threads_.empty()) forget_places(loop.var);",
     ),
     Fault(
         "every thread stores what one should",
@@ -162,8 +162,8 @@ FAULTS = (
     Fault(
         "no barrier is placed between copies and the fragments that are loaded from them",
         LOWER + "barriers/insert_barriers.cc",
-        "for (const Expr& operand : n.operands) note_part(operand);",
-        "note_part(n.operands.front());",
+        "if (is_step) return note_part(e);",
+        "if (is_step) return;",
     ),
 )
 
