@@ -2,8 +2,8 @@
 
     python -m texloom.tuning.device_child CONNECTION DEVICE
 
-Answers each request with the phases that a trial begins, then with the trial. An exception is the
-answer if there is no such kernel.
+Answers each request with the phases that a trial begins, then with the trial, which has failed if
+the default of the kernel fails. An exception is the answer if there is no such kernel.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import sys
 from multiprocessing.connection import Connection
 
 from ..devices.lookup import present
-from ..records import Subject, Trial
+from ..errors import TVMError
+from ..ops.schedules.family import knob_values
+from ..records import Failure, Place, Subject, Trial, measured_device
 from .device_process import Request
 from .kernel_trial import Expected, measured_trial
 from .operator import Operator
@@ -29,7 +31,17 @@ class Child:
 
     def trial(self, request: Request) -> Trial:
         """Make a trial."""
-        expected = self._of(request.subject)
+        try:
+            expected = self._of(request.subject)
+        except TVMError as error:
+            return Trial(
+                request.subject,
+                Place.here(measured_device(self._device)),
+                knob_values(request.knobs),
+                failure=Failure.LAUNCH,
+                message=f"the default, whose outputs are expected: {str(error).splitlines()[0]}",
+                parent=request.parent,
+            )
         return measured_trial(
             expected, request.knobs, request.sampling, request.parent, self._connection.send
         )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..graph.tuned_knobs import subject_of
@@ -113,9 +112,12 @@ class Tuned:
 
     @property
     def expected(self) -> float:
-        """The seconds that the next batch is expected to gain; infinite while no point works."""
+        """The seconds that the next batch is expected to gain; infinite before the first one.
+
+        Nothing is expected if the default failed: there are no outputs to compare others with.
+        """
         best = self.searched.best_seconds
-        if self.is_done:
+        if self.is_done or self.searched.trials.get(self.searched.default) == []:
             return 0.0
         return float("inf") if best is None else self.count * best * self.gain
 
@@ -313,11 +315,4 @@ def _revise(kernel: Tuned, before: float | None) -> None:
     kernel.gain = kernel.gain / 2 + (before - after) / before
 
 
-def by_family(kernels: Iterable[Tuned]) -> Iterator[tuple[str, list[Tuned]]]:
-    """Yield the kernels of each family."""
-    ordered = sorted(kernels, key=lambda each: each.subject.family)
-    for name, own in groupby(ordered, key=lambda each: each.subject.family):
-        yield name, list(own)
-
-
-__all__ = ["BATCH", "EFFORTS", "Effort", "Progress", "Session", "Tuned", "by_family"]
+__all__ = ["BATCH", "EFFORTS", "Effort", "Progress", "Session", "Tuned"]

@@ -14,12 +14,15 @@ import onnx
 import pytest
 
 import texloom
+from texloom.errors import TVMError
 from texloom.graph import Graph
 from texloom.graph.scheduler import collected_tasks
 from texloom.measure.loop import Sampling
 from texloom.ops.products import matmul
+from texloom.ops.schedules.family import knob_values
 from texloom.records import Failure, Kind, Place, Wanted, measured_device, open_records
 from texloom.tuning import Operator
+from texloom.tuning.device_child import Child
 from texloom.tuning.device_process import LIMITS, DeviceProcess, Request
 from texloom.tuning.kernel_trial import Phase
 from texloom.tuning.search import SEARCHES
@@ -134,7 +137,7 @@ def test_a_run_that_was_interrupted_goes_on(task, place, tmp_path):
         assert finished.run(shown.append) == 0 or kernel.speedup > 1
 
 
-def test_failed_points_are_not_tried_again(task, place, requests, tmp_path):
+def test_a_kernel_whose_default_fails_is_left(task, place, requests, tmp_path):
     with open_records(tmp_path / "r.sqlite", creates=True) as records:
 
         class Fails:
@@ -145,10 +148,43 @@ def test_failed_points_are_not_tried_again(task, place, requests, tmp_path):
 
         seen = []
         session(task, place, records, Fails(), len(requests), "grid").run(lambda _: None)
-        assert len(seen) == len(set(seen)) == len(requests)
+        assert len(seen) == 1  # without the default's outputs, nothing can be compared
         session(task, place, records, Fails(), len(requests), "grid").run(lambda _: None)
-        assert len(seen) == len(requests)
+        assert len(seen) == 1
         assert records.best(requests[0].subject) is None
+
+
+def test_a_default_that_fails_fails_its_trials(requests, place, monkeypatch):
+    def fails(*_):
+        raise TVMError("no such device memory")
+
+    child = Child(None, NAME)
+    monkeypatch.setattr(Operator, "first_run", fails)
+    trial = child.trial(requests[0])
+    assert trial.failure is Failure.LAUNCH and trial.subject == requests[0].subject
+    assert trial.message.startswith("the default, whose outputs are expected: ")
+
+
+def test_points_that_fail_are_not_tried_again(task, place, requests, tmp_path):
+    with (
+        open_records(tmp_path / "r.sqlite", creates=True) as records,
+        DeviceProcess(NAME, place) as process,
+    ):
+
+        class FailsLater:
+            def trial(self, request):
+                seen.append(request.knobs)
+                if len(seen) == 1:
+                    return process.trial(request)
+                return process._failed(request, Failure.RUN_TIMEOUT, "it hangs", {})
+
+        seen = []
+        count = len(requests)
+        session(task, place, records, FailsLater(), count, "grid").run(lambda _: None)
+        assert len(seen) == len(set(seen)) == count
+        session(task, place, records, FailsLater(), count, "grid").run(lambda _: None)
+        assert len(seen) == count
+        assert records.best(requests[0].subject).knobs == knob_values(seen[0])
 
 
 def model(path):
