@@ -14,13 +14,13 @@ namespace texloom::lower {
 //   By asynchronous copies, a `shared` buffer gets a copy for each iteration in flight. An
 //   iteration waits for its group of copies, and begins the group for stages - 1 iterations later.
 //   One barrier between the two, which insert_barriers adds, also separates these copies from the
-//   reads of the iteration before. The groups of the last iterations are empty. A fetch into registers past the last iteration repeats the last
-//   fetch, so that no branch keeps the device's compiler from moving the fetch. The last iteration
-//   of an unrolled loop is written out without a fetch. If such an unrolled loop ends the body of a
-//   pipelined loop and reads the buffers that the outer loop fills, the inner loop's first fill for
-//   the next outer iteration also runs early, between the last two inner iterations: the inner
-//   pipeline never runs empty. double_buffers.h explains how `double_buffer` differs from a
-//   pipeline of two stages.
+//   reads of the iteration before. The groups of the last iterations are empty. A fetch into
+//   registers past the last iteration repeats the last fetch, so that no branch keeps the device's
+//   compiler from moving the fetch. The last iteration of an unrolled loop is written out without a
+//   fetch. If such an unrolled loop ends the body of a pipelined loop and reads the buffers that
+//   the outer loop fills, the inner loop's first fill for the next outer iteration also runs early,
+//   between the last two inner iterations: the inner pipeline never runs empty. double_buffers.h
+//   explains how `double_buffer` differs from a pipeline of two stages.
 // Requires: stage loops, with Pipelined statements.
 // Ensures: stage loops without Pipelined. Fails with CannotPipeline.
 // Order: after build_nests, which marks the statements that fill a buffer; before loops are
