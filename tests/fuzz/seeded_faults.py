@@ -99,7 +99,7 @@ FAULTS = (
     ),
     Fault(
         "no barrier between a read and a later write",
-        LOWER + "barriers/insert_barriers.cc",
+        LOWER + "barriers/collected_accesses.cc",
         "if (meet(reads, before.writes) || meet(writes, before.reads)) return true;",
         "if (meet(reads, before.writes)) return true;",
     ),
@@ -161,7 +161,7 @@ FAULTS = (
     ),
     Fault(
         "no barrier is placed between copies and the fragments that are loaded from them",
-        LOWER + "barriers/insert_barriers.cc",
+        LOWER + "barriers/collected_accesses.cc",
         "if (is_step) return note_part(e);",
         "if (is_step) return;",
     ),

@@ -12,6 +12,7 @@
 #include "ir/equal.h"
 #include "ir/visit.h"
 #include "lower/analysis/loop_ranges.h"
+#include "lower/barriers/collected_accesses.h"
 #include "lower/barriers/drop_barriers.h"
 #include "lower/barriers/own_elements.h"
 #include "lower/barriers/shared_access.h"
@@ -24,129 +25,6 @@ namespace texloom::lower {
 using namespace ir;  // the whole file works on IR nodes
 
 namespace {
-
-using Buffers = std::unordered_set<const BufferNode*>;
-using Variables = UniformValues::Variables;
-
-// Reads and writes of shared buffers that no barrier separates.
-struct Accesses {
-  std::vector<SharedAccess> reads, writes;
-
-  bool empty() const { return reads.empty() && writes.empty(); }
-  // `overwritten` are buffers for which the order of writes also matters.
-  bool conflicts_with(const Accesses& before, const Buffers& overwritten) const {
-    if (meet(reads, before.writes) || meet(writes, before.reads)) return true;
-    return std::any_of(writes.begin(), writes.end(), [&](const SharedAccess& write) {
-      return overwritten.contains(write.buffer) &&
-             std::ranges::any_of(before.writes, [&](const SharedAccess& earlier) {
-               return write.may_overwrite(earlier);
-             });
-    });
-  }
-  void add(const Accesses& other) {
-    for (const SharedAccess& access : other.reads) add(reads, access);
-    for (const SharedAccess& access : other.writes) add(writes, access);
-  }
-  static void add(std::vector<SharedAccess>& accesses, const SharedAccess& access) {
-    if (std::find(accesses.begin(), accesses.end(), access) == accesses.end()) {
-      accesses.push_back(access);
-    }
-  }
-
- private:
-  static bool meet(const std::vector<SharedAccess>& a, const std::vector<SharedAccess>& b) {
-    return std::any_of(a.begin(), a.end(), [&](const SharedAccess& x) {
-      return std::any_of(b.begin(), b.end(), [&](const SharedAccess& y) { return x.may_meet(y); });
-    });
-  }
-};
-
-// The accesses of a statement or an expression to some buffers, except reads of an element by the
-// store that replaces it. A condition around accesses limits where they may be.
-class AccessCollector {
- public:
-  // `overwritten` are buffers for which the order of writes also matters; `copied` are accesses to
-  // what asynchronous copies fill, which AwaitCopies make.
-  AccessCollector(const Buffers& buffers, const Buffers& overwritten, const Accesses& copied,
-                  const arith::Ranges& ranges, const Variables& varying)
-      : buffers_(buffers),
-        overwritten_(overwritten),
-        copied_(copied),
-        ranges_(&ranges),
-        varying_(varying) {}
-
-  Accesses of(const Stmt& s) && {
-    note(s);
-    return std::move(found_);
-  }
-  Accesses of(const Expr& e) && {
-    note_reads(e, nullptr);
-    return std::move(found_);
-  }
-
- private:
-  void note(const Stmt& s) {
-    if (const auto* guard = as<If>(s)) return note(*guard);
-    if (const auto* store = as<Store>(s)) return note(*store);
-    if (as<AwaitCopies>(s) != nullptr) return found_.add(copied_);
-    const bool is_step = as<FragmentStep>(s) != nullptr;
-    for_each_child(
-        s,
-        [&](const Expr& e) {
-          if (is_step) return note_part(e);
-          note_reads(e, nullptr);
-        },
-        [&](const Stmt& child) { note(child); });
-  }
-  void note(const If& guard) {
-    note_reads(guard.condition, nullptr);
-    arith::Ranges inside = *ranges_;
-    inside.assume(guard.condition);
-    const arith::Ranges* outside = std::exchange(ranges_, &inside);
-    note(guard.then);
-    ranges_ = outside;
-  }
-  void note(const Store& store) {
-    if (buffers_.contains(store.buffer.get()))
-      note_write(SharedAccess(store.buffer, store.indices, *ranges_, varying_), store.indices);
-    note_reads(store.value, &store);
-    for (const Expr& index : store.indices) note_reads(index, nullptr);
-  }
-  // An operand of a step of fragments: a part is inside of one copy of its buffer.
-  void note_part(const Expr& operand) {
-    const auto* n = as<Pointer>(operand);
-    if (n == nullptr) return note_reads(operand, nullptr);
-    for (const Expr& index : n->indices) note_reads(index, nullptr);
-    if (!buffers_.contains(n->buffer.get())) return;
-    const SharedAccess part(n->buffer, n->indices, *ranges_, varying_);
-    if (reads(n->access)) Accesses::add(found_.reads, part);
-    if (writes(n->access)) note_write(part, n->indices);
-  }
-  void note_write(SharedAccess write, const Exprs& place) {
-    if (overwritten_.contains(write.buffer)) write.place = place;
-    Accesses::add(found_.writes, write);
-  }
-  void note_reads(const Expr& e, const Store* store) {
-    walk(e, [&](const Load& load) {
-      if (!buffers_.contains(load.buffer.get())) return;
-      const bool own = store != nullptr && reads_replaced(load, *store);
-      if (!own) Accesses::add(found_.reads, {load.buffer, load.indices, *ranges_, varying_});
-    });
-    walk(e, [&](const Pointer& n) {
-      if (!buffers_.contains(n.buffer.get())) return;
-      const SharedAccess anywhere(n.buffer, {}, *ranges_, varying_);
-      if (reads(n.access)) Accesses::add(found_.reads, anywhere);
-      if (writes(n.access)) Accesses::add(found_.writes, anywhere);
-    });
-  }
-
-  const Buffers& buffers_;
-  const Buffers& overwritten_;
-  const Accesses& copied_;
-  const arith::Ranges* ranges_;  // with the conditions around a statement
-  const Variables& varying_;
-  Accesses found_;
-};
 
 class BarrierInserter {
  public:
@@ -164,7 +42,7 @@ class BarrierInserter {
     walk(kernel.body, [&](const AsyncCopies& copies) { copied_.add(all_of_stored(copies)); });
   }
   // Inserts barriers for these buffers in a nest at stage loops.
-  BarrierInserter(const Nest& nest, Buffers buffers, Buffers overwritten, const Target& target)
+  BarrierInserter(const Nest& nest, BufferSet buffers, BufferSet overwritten, const Target& target)
       : buffers_(std::move(buffers)),
         overwritten_(std::move(overwritten)),
         ranges_(loop_ranges(nest.body)),
@@ -206,19 +84,19 @@ class BarrierInserter {
 
  private:
   // Reads and writes of all elements of the buffers that copies fill.
-  Accesses all_of_stored(const AsyncCopies& copies) const {
-    Accesses all;
+  SharedAccesses all_of_stored(const AsyncCopies& copies) const {
+    SharedAccesses all;
     walk(copies.body, [&](const Store& store) {
       const SharedAccess anywhere(store.buffer, {}, ranges_, uniform_.varying());
-      Accesses::add(all.reads, anywhere);
-      Accesses::add(all.writes, anywhere);
+      SharedAccesses::add(all.reads, anywhere);
+      SharedAccesses::add(all.writes, anywhere);
     });
     return all;
   }
 
   template <class Node>
-  Accesses accesses_of(const Node& node) const {
-    return AccessCollector(buffers_, overwritten_, copied_, ranges_, uniform_.varying()).of(node);
+  SharedAccesses accesses_of(const Node& node) const {
+    return lower::accesses_of(node, {buffers_, overwritten_, copied_, ranges_, uniform_.varying()});
   }
 
   // Whether the iterations of the loop are threads.
@@ -228,7 +106,7 @@ class BarrierInserter {
 
   // The state at the end of a loop, which does not depend on what precedes the loop.
   struct Exit {
-    Accesses pending;
+    SharedAccesses pending;
     bool separated = false;  // whether a barrier in the loop follows all accesses before the loop
   };
 
@@ -237,7 +115,7 @@ class BarrierInserter {
   Stmt run(const For& loop, const Stmt& self) {
     const int64_t* extent = int_value(loop.extent);
     const bool repeats = extent != nullptr && *extent > 0;
-    return run_loop(self, repeats, [&](const Accesses& accesses) {
+    return run_loop(self, repeats, [&](const SharedAccesses& accesses) {
       const auto each_pending = [&](auto change) {
         change(pending_.reads, loop.var);
         change(pending_.writes, loop.var);
@@ -264,8 +142,8 @@ class BarrierInserter {
 
   // The condition is evaluated before the body, and again after it.
   Stmt run(const While& loop, const Stmt& self) {
-    return run_loop(self, false, [&](const Accesses& accesses) {
-      const Accesses condition = accesses_of(loop.condition);
+    return run_loop(self, false, [&](const SharedAccesses& accesses) {
+      const SharedAccesses condition = accesses_of(loop.condition);
       pending_.add(condition);
       Stmt body = run(loop.body);
       if (meets(condition)) body = make_seq({body, make_barrier(loop.location)});
@@ -278,13 +156,13 @@ class BarrierInserter {
 
   // A conflict with an access before the loop gets one barrier in front of the loop. Earlier
   // accesses then do not matter inside the loop, so that the result for a loop can be reused.
-  Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const Accesses&)> inside) {
-    const Accesses accesses = accesses_of(self);
+  Stmt run_loop(const Stmt& self, bool repeats, FunctionRef<Stmt(const SharedAccesses&)> inside) {
+    const SharedAccesses accesses = accesses_of(self);
     if (accesses.empty()) return self;
     const bool conflict = meets(accesses);
     auto known = exits_.find(self);
     if (known == exits_.end()) {
-      Accesses before = std::exchange(pending_, {});
+      SharedAccesses before = std::exchange(pending_, {});
       const bool separated_before = std::exchange(separated_, false);
       const Stmt whole = inside(accesses);
       const Exit exit{std::exchange(pending_, std::move(before)), separated_ && repeats};
@@ -311,7 +189,7 @@ class BarrierInserter {
   }
 
   Stmt run(const Let& let) {
-    const Accesses value = accesses_of(let.value);
+    const SharedAccesses value = accesses_of(let.value);
     const bool conflict = meets(value);
     pending_.add(value);
     if (let.value->type.is_bool()) conditions_.emplace(let.var, substitute(let.value, conditions_));
@@ -329,7 +207,7 @@ class BarrierInserter {
     }
     const auto* let = as<Let>(*inner);
     if (let != nullptr && is_update(*let, condition)) return before(self);
-    Accesses outside = std::exchange(pending_, {});
+    SharedAccesses outside = std::exchange(pending_, {});
     const bool separated_before = separated_;
     guards_.push_back(substitute(guard.condition, conditions_));
     const Stmt body = run(guard.then);
@@ -362,7 +240,7 @@ class BarrierInserter {
     const auto* seq = as<Seq>(last->body);
     if (seq == nullptr) return false;
     std::vector<const Store*> stores;
-    Buffers stored;
+    BufferSet stored;
     for (const Stmt& each : seq->statements) {
       const auto* store = as<Store>(each);
       if (store == nullptr || !stored.insert(store->buffer.get()).second) return false;
@@ -416,7 +294,7 @@ class BarrierInserter {
   }
 
   // Whether a barrier is needed before these accesses. If so, assumes that the caller inserts it.
-  bool meets(const Accesses& accesses) {
+  bool meets(const SharedAccesses& accesses) {
     const bool conflict = accesses.conflicts_with(pending_, overwritten_);
     if (conflict) separate();
     return conflict;
@@ -428,7 +306,7 @@ class BarrierInserter {
   }
 
   Stmt before(const Stmt& s) {
-    const Accesses accesses = accesses_of(s);
+    const SharedAccesses accesses = accesses_of(s);
     const bool conflict = meets(accesses);
     pending_.add(accesses);
     return after_barrier(conflict, s);
@@ -438,16 +316,16 @@ class BarrierInserter {
     return needed ? make_seq({make_barrier(s->location), s}) : s;
   }
 
-  Buffers buffers_;          // shared by threads
-  Buffers overwritten_;      // the buffers for which the order of writes matters, too
-  Accesses copied_;          // all of what asynchronous copies fill: accessed by AwaitCopies
+  BufferSet buffers_;        // shared by threads
+  BufferSet overwritten_;    // the buffers for which the order of writes matters, too
+  SharedAccesses copied_;    // all of what asynchronous copies fill: accessed by AwaitCopies
   Exprs threads_;            // the variables of the threads that run a statement
   Exprs guards_;             // the conditions around a statement
   Substitution conditions_;  // the conditions that variables hold, for messages
   arith::Ranges ranges_;     // the ranges of all variables of the kernel
   UniformValues uniform_;    // which values are equal for all threads of a block
   bool conditional_;         // whether the target allows barriers under an If
-  Accesses pending_;         // the accesses since the last barrier
+  SharedAccesses pending_;   // the accesses since the last barrier
   bool separated_ = false;   // whether a barrier was placed so far
   // The states at the ends of finished loops.
   std::unordered_map<Stmt, Exit, RefHash, RefSame> exits_;
@@ -457,9 +335,9 @@ class BarrierInserter {
 // reads of shared memory.
 struct Exchanged {
   // Global buffers in which a thread may read what another thread of its block wrote.
-  Buffers buffers;
-  // Buffers in which a thread may overwrite what another thread of its block wrote.
-  Buffers overwritten;
+  BufferSet buffers;
+  // BufferSet in which a thread may overwrite what another thread of its block wrote.
+  BufferSet overwritten;
 };
 
 Exchanged exchanged_in(const Nest& nest) {
