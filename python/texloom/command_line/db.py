@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from ..devices.lookup import present
 from ..errors import refuse
 from ..inspect.describe import aligned, counted
-from ..records import Kind, Trial, Wanted, default_file, measured_device, open_records
+from ..records import Kind, Trial, Wanted, measured_device, open_records
+from ..records.address import named_or_default
 from ..records.autotvm import read_log, write_log
 from ..records.best_file import best_knobs, write_best
 from ..records.lines import line_of, read_lines, write_lines
@@ -135,14 +136,7 @@ def _wanted(options: argparse.Namespace, kind: Kind | None = None) -> Wanted:
 
 @contextmanager
 def _opened(options: argparse.Namespace, creates: bool = False) -> Iterator[Records]:
-    place = options.db or default_file()
-    if place is None:
-        refuse(
-            "BadOption",
-            "no database of records is named",
-            "name one: --db FILE, or set TEXLOOM_CACHE_DIR to a folder",
-        )
-    with open_records(place, creates=creates) as records:
+    with open_records(named_or_default(options.db), creates=creates) as records:
         yield records
 
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,12 @@ from typing import Any
 from ..devices.lookup import present
 from ..errors import refuse
 from ..inspect.describe import counted
-from ..records import Place, default_file, measured_device, open_records
+from ..records import Place, measured_device, open_records
+from ..records.address import named_or_default
 from ..records.best_file import write_best
+from ..tuning.device_process import DeviceProcess
+from ..tuning.search import SEARCHES
+from ..tuning.session import EFFORTS, Session
 from .arrays import refuse_missing_folder
 from .model_arguments import add_compile_arguments, choose_device, compile_model, is_package
 from .reports import Progress, reported
@@ -27,8 +32,6 @@ that was interrupted goes on. The kernel is measured next whose next trials are 
 most of the model's time; the search ends when nothing is expected to save 1 %, or when the trials
 or the seconds are used up. Ctrl-C ends it, and loses nothing.
 """
-_EFFORTS = ("none", "quick", "normal", "full")
-_SEARCHES = ("model", "directed", "random", "grid")
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -44,7 +47,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--effort",
-        choices=_EFFORTS,
+        choices=list(EFFORTS),
         default="normal",
         help="none: only what the records have; quick: 32 trials of a kernel, 60 s; normal: 200, "
         "900 s; full: 2000, no limit (normal)",
@@ -53,7 +56,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--trials", type=int, metavar="N", help="the most trials of a kernel")
     parser.add_argument(
         "--search",
-        choices=_SEARCHES,
+        choices=list(SEARCHES),
         default="model",
         help="model: estimates, then a model that learns from trials; directed: neighbors of the "
         "best point; random; grid (model)",
@@ -98,19 +101,7 @@ def _tasks(options: argparse.Namespace) -> Sequence[Any]:
 
 
 def _tune(options: argparse.Namespace) -> int:
-    from dataclasses import replace
-
-    from ..tuning.device_process import DeviceProcess
-    from ..tuning.search import SEARCHES
-    from ..tuning.session import EFFORTS, Session
-
-    database = options.db or default_file()
-    if database is None:
-        refuse(
-            "BadOption",
-            "no database of records is named",
-            "name one: --db FILE, or set TEXLOOM_CACHE_DIR to a folder",
-        )
+    database = named_or_default(options.db)
     if options.search == "model" and find_spec("lightgbm") is None:
         refuse(
             "UnknownName",

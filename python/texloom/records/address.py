@@ -22,6 +22,24 @@ def default_file() -> Path | None:
     return Path(folder) / FILE_NAME if folder else None
 
 
+def named_or_default(place: str | None) -> str | Path:
+    """Return the place of a database that a command names, else :func:`default_file`.
+
+    Raises
+    ------
+    TVMError
+        TL7001 if there is neither.
+    """
+    found = place or default_file()
+    if found is None:
+        refuse(
+            "BadOption",
+            "no database of records is named",
+            "name one: --db FILE, or set TEXLOOM_CACHE_DIR to a folder",
+        )
+    return found
+
+
 def are_supported() -> bool:
     """Whether the packages are installed that databases of records need."""
     return all(map(find_spec, ("sqlalchemy", "alembic")))
@@ -80,4 +98,11 @@ def address_of(place: str | PathLike[str]) -> URL:
     return url.set(drivername="postgresql+psycopg")
 
 
-__all__ = ["FILE_NAME", "address_of", "are_supported", "default_file", "refuse_unsupported"]
+__all__ = [
+    "FILE_NAME",
+    "address_of",
+    "are_supported",
+    "default_file",
+    "named_or_default",
+    "refuse_unsupported",
+]

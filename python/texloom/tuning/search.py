@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from math import log
 from statistics import median
@@ -94,6 +95,15 @@ class Searched:
     def default_seconds(self) -> float | None:
         """The measured seconds of the default."""
         return self.seconds_of(self.default)
+
+    @cached_property
+    def relative_estimates(self) -> Mapping[Any, float]:
+        """The logarithms of estimates, relative to that of the default; empty without estimates."""
+        by_point = dict(zip(self.points, self.estimates, strict=True)) if self.estimates else {}
+        base = by_point.get(self.default)
+        if not base:
+            return {}
+        return {knobs: log(max(each, 1e-12) / base) for knobs, each in by_point.items()}
 
     def by_estimate(self) -> list[Any]:
         """Return all points, those that are estimated to be fastest first."""
@@ -198,12 +208,12 @@ class ModelSearch(Search):
             base = each.default_seconds
             if base is None:
                 continue
-            estimates = _relative_estimates(each)
+            estimates = each.relative_estimates
             for knobs in each.trials:
                 seconds = each.seconds_of(knobs)
                 rows.append([*_facts(each), estimates.get(knobs, 0.0), *numbers_of(knobs)])
                 labels.append(log(_FAILED if seconds is None else seconds / base))
-        estimates = _relative_estimates(one)
+        estimates = one.relative_estimates
         left = one.new(one.points, len(one.points))
         if not left:
             return []
@@ -218,17 +228,6 @@ class ModelSearch(Search):
 
 def _facts(one: Searched) -> list[float]:
     return numbers_of(one.kernel[1])
-
-
-def _relative_estimates(one: Searched) -> Mapping[Any, float]:
-    """Return the logarithms of estimates, relative to that of the default."""
-    if not one.estimates:
-        return {}
-    by_point = dict(zip(one.points, one.estimates, strict=True))
-    base = by_point.get(one.default)
-    if not base:
-        return {}
-    return {knobs: log(max(each, 1e-12) / base) for knobs, each in by_point.items()}
 
 
 SEARCHES: dict[str, type[Search]] = {

@@ -44,7 +44,7 @@ def test_a_model_is_tuned(product, capsys):
 
 def test_what_cannot_be_tuned_is_refused(product, capsys, monkeypatch, tmp_path):
     monkeypatch.delenv("TEXLOOM_CACHE_DIR", raising=False)
-    monkeypatch.setattr("texloom.command_line.tune.default_file", lambda: None)
+    monkeypatch.setattr("texloom.records.address.default_file", lambda: None)
     assert "no database of records is named" in fails(capsys, *product)
     open_sizes = [each for each in product if each not in ("--shape", "x=16x32")]
     told = fails(capsys, *open_sizes, "--db", "r.sqlite", "--trials", 1)
