@@ -26,8 +26,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from networks import DTYPES
-from peers import Peer, PeerArm, exporting_pytorch, own_arm
+from peers import DTYPES, Peer, PeerArm, exporting_pytorch, own_arm
 
 import texloom
 from texloom.graph import load

@@ -25,14 +25,13 @@ import numpy as np
 import onnx
 from error_bounds import distance, error_bound, measured_bound
 from models import NETWORKS
-from peers import OnnxRuntimeArm, Peer, PeerArm, own_arm, pytorch, tinygrad
+from peers import DTYPES, OnnxRuntimeArm, Peer, PeerArm, own_arm, pytorch, tinygrad
 from zoo import input_of, networks
 
 import texloom
 from texloom.graph import load
 from texloom.measure.loop import Sampling, Timed, measure
 
-DTYPES = {"fp32": "float32", "fp16": "float16"}
 _SAMPLE_SECONDS = 0.02
 
 

@@ -25,6 +25,8 @@ from texloom.graph import RunnableGraph
 from texloom.measure.loop import Arm, BatchArm
 
 FOLDER = Path(__file__).parent
+DTYPES = {"fp32": "float32", "fp16": "float16"}
+"""The types of peers for the precisions of ``texloom compile``."""
 
 
 class Peer:
@@ -131,6 +133,7 @@ Reference = Callable[[NDArray[Any]], NDArray[Any]]
 """Computes the first output of a network of one input."""
 
 __all__ = [
+    "DTYPES",
     "OnnxRuntimeArm",
     "Peer",
     "PeerArm",

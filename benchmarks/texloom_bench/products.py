@@ -55,8 +55,10 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times as fast as cuBLAS."""
-        return None if self.cublas is None else self.cublas / self.ours
+        """How many times as fast as cuBLAS; None if that is not known."""
+        if self.cublas is None or self.ours <= 0:  # in less time than the empty kernel
+            return None
+        return self.cublas / self.ours
 
 
 def _function(outputs: Sequence[Any], inputs: Sequence[Any], target: Target) -> Any:
