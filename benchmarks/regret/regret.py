@@ -7,9 +7,12 @@
 `tasks` writes the operators of networks for an OpenCL target; it needs the package onnx. `measure`
 needs only Texloom and NumPy, so that the file can be carried to another machine. For each kernel
 that has a family of schedules, it measures the default, a random search and a directed search of as
-many points each, and checks all outputs. It writes its results after each kernel; if it is started
-again, it goes on. `report` prints how many times as long as the best point the default takes, by
-family, and draws estimates against times.
+many points each, and checks all outputs. It writes its results after each operator; if it is
+started again, it goes on. Operators are measured in a random order, so that a part of them is a
+sample. With `--jobs`, processes compile side by side, and take turns to time.
+
+`report` prints how many times as long as the best point the default takes, by family, and draws
+estimates against times.
 
 The directed search begins at the default. It measures the neighbors of the best point so far, those
 first that differ in the fewest knobs.
@@ -19,10 +22,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
+import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
+from contextlib import ExitStack
 from dataclasses import asdict
+from multiprocessing.synchronize import Lock
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +43,9 @@ from texloom.measure.loop import Sampling, measure
 from texloom.ops.schedules.family import Kernel
 from texloom.records import Trial
 from texloom.tuning import Expected, Operator, measured_trial
+from texloom.tuning.kernel_trial import Phase
 
+Taken = MutableMapping[tuple[str, str], str]
 _SHORT = Sampling(rounds=3, sample_seconds=0.005)
 _FINAL = Sampling(rounds=15, sample_seconds=0.02, warm_up_seconds=0.1)
 
@@ -48,17 +57,20 @@ class Search:
     ----------
     operator : Operator
     kernel : Kernel
+    turn : Lock
+        Who holds it may time.
 
     Attributes
     ----------
     trials : dict of knobs to Trial
     """
 
-    def __init__(self, operator: Operator, kernel: Kernel) -> None:
+    def __init__(self, operator: Operator, kernel: Kernel, turn: Lock) -> None:
         family, task = kernel[0], operator.kernels[kernel]
         self.space, self.default = family.space(task), family.default(task)
         self._operator, self._kernel, self._task = operator, kernel, task
         self._expected = Expected(operator, kernel)
+        self._turn = turn
         self.trials: dict[Any, Trial] = {}
 
     def estimate(self, knobs: Any) -> float | None:
@@ -79,9 +91,18 @@ class Search:
         """Measure up to `count` of some points; those that are measured already count, too."""
         for _, knobs in zip(range(count), points, strict=False):
             if knobs not in self.trials:
-                self.trials[knobs] = measured_trial(self._expected, knobs, _SHORT)
+                self.trials[knobs] = self._trial(knobs)
                 if self.trials[knobs].failure:
                     print("  wrong:", knobs, self.trials[knobs].message, file=sys.stderr)
+
+    def _trial(self, knobs: Any) -> Trial:
+        with ExitStack() as held:
+
+            def see(phase: Phase) -> None:
+                if phase is Phase.RUN:
+                    held.enter_context(self._turn)
+
+            return measured_trial(self._expected, knobs, _SHORT, see=see)
 
     def at_random(self) -> Iterator[Any]:
         """Yield all points in a random order."""
@@ -102,9 +123,9 @@ class Search:
     def final(self) -> tuple[Any, float, float]:
         """Return the best point, and the seconds of the default and of this point, in turns."""
         best = min(self.seconds, key=lambda knobs: self.seconds[knobs])
-        default, other = measure(
-            [self._expected.arm(self.default), self._expected.arm(best)], _FINAL
-        )
+        arms = [self._expected.arm(each) for each in (self.default, best)]
+        with self._turn:
+            default, other = measure(arms, _FINAL)
         return best, default.median, other.median
 
 
@@ -139,27 +160,68 @@ def write_tasks(options: argparse.Namespace) -> None:
     print(f"{len(found)} tasks")
 
 
-def measure_tasks(options: argparse.Namespace) -> None:
-    """Measure the kernels of tasks, each once, and write the results after each."""
-    tasks = json.loads(options.file.read_text(encoding="utf-8"))
-    rows = json.loads(options.output.read_text()) if options.output.exists() else []
-    device = texloom.device("opencl", options.device)
-    done = {(row["family"], row["facts"]) for row in rows}
-    end = time.monotonic() + options.seconds
-    for name, text in tasks.items():
-        operator = Operator(text, device)
+class Measurer:
+    """Measures the kernels of operators, in one of several processes.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command line.
+    end : float
+        No kernel is begun after this Unix time.
+    taken : mapping of (family, facts) to operator
+        The kernels that a process measures, or has measured.
+    turn : Lock
+        Who holds it may time.
+    """
+
+    own: Measurer
+
+    def __init__(self, options: argparse.Namespace, end: float, taken: Taken, turn: Lock) -> None:
+        self._options, self._end, self._taken, self._turn = options, end, taken, turn
+        self._device = texloom.device("opencl", options.device)
+
+    def rows(self, name: str, text: str) -> list[dict[str, Any]]:
+        """Return the results of an operator's kernels that no other operator has."""
+        found = []
+        operator = Operator(text, self._device)
         for kernel in operator.tunable():
-            key = (kernel[0].name, str(kernel[1]))
-            is_wanted = options.family in (None, key[0])
-            if key in done or not is_wanted or time.monotonic() > end:
+            is_wanted = self._options.family in (None, kernel[0].name)
+            if not is_wanted or time.time() > self._end:
                 continue
-            done.add(key)
-            search = Search(operator, kernel)
-            search.try_points(search.at_random(), options.points)
-            search.try_points(search.directed(), options.points)
-            rows.append(_row(name, kernel, search))
+            if self._taken.setdefault((kernel[0].name, str(kernel[1])), name) != name:
+                continue
+            search = Search(operator, kernel, self._turn)
+            search.try_points(search.at_random(), self._options.points)
+            search.try_points(search.directed(), self._options.points)
+            found.append(_row(name, kernel, search))
+        return found
+
+
+def _begin(*arguments: Any) -> None:
+    Measurer.own = Measurer(*arguments)
+
+
+def _measured(job: tuple[str, str]) -> list[dict[str, Any]]:
+    return Measurer.own.rows(*job)
+
+
+def measure_tasks(options: argparse.Namespace) -> None:
+    """Measure the kernels of tasks, each once, and write the results after each operator."""
+    tasks = list(json.loads(options.file.read_text(encoding="utf-8")).items())
+    random.Random(1).shuffle(tasks)
+    rows = json.loads(options.output.read_text()) if options.output.exists() else []
+    context = multiprocessing.get_context("spawn")
+    with ExitStack() as stack:
+        taken = stack.enter_context(context.Manager()).dict()
+        taken.update({(row["family"], row["facts"]): "" for row in rows})
+        given = (options, time.time() + options.seconds, taken, context.Lock())
+        pool = stack.enter_context(context.Pool(options.jobs, _begin, given))
+        for made in pool.imap_unordered(_measured, tasks):
+            for row in made:
+                print(table([row])[-1], flush=True)
+            rows += made
             options.output.write_text(json.dumps(rows), encoding="utf-8")
-            print(table(rows[-1:])[-1], flush=True)
 
 
 def report(options: argparse.Namespace) -> None:
@@ -186,6 +248,7 @@ def main() -> None:
     measured.add_argument("-o", dest="output", type=Path, required=True)
     measured.add_argument("--points", type=int, default=300, help="of each search (300)")
     measured.add_argument("--device", type=int, default=0, help="the number of the OpenCL device")
+    measured.add_argument("--jobs", type=int, default=1, help="processes that compile (1)")
     measured.add_argument("--family", help="only kernels of this family")
     measured.add_argument(
         "--seconds", type=float, default=1e9, help="begin no kernel after so many seconds"

@@ -30,7 +30,7 @@ def test_regret_of_a_network(tmp_path):
         ).stdout
 
     assert run("tasks", "m.onnx", "--target", "opencl", "-o", "t.json") == "2 tasks\n"
-    measure = ("measure", "t.json", "-o", "r.json", "--points", "3")
+    measure = ("measure", "t.json", "-o", "r.json", "--points", "3", "--jobs", "2")
     assert len(run(*measure).splitlines()) == 2
     rows = json.loads((tmp_path / "r.json").read_text())
     assert [row["family"] for row in rows] == ["convolutions in registers"] * 2
