@@ -21,11 +21,13 @@ _MOST_QUERIES = 8
 _MOST_REGISTERS = 160
 
 # How the kernels use a device, next to its profile: counts of what they do.
-_START = 3.0  # latencies of memory before the first scores and after the last sums
-_PHASES = 4  # of a part, between which threads wait for each other
-_CHAINS = 4  # fused products of a thread that do not wait for each other
+_START = 8.0  # latencies of memory before the first scores and after the last sums
+_PART = 2.0  # latencies of memory of a part, next to those of its loads
+_CHAINS = 1.3  # fused products of a thread that do not wait for each other
 _SCORE = 24  # instructions of a score: scale, mask, maximum, exponential, sum
-_TICKET = 2.0  # latencies of memory of a ticket, with its fences
+_TICKET = 7.0  # latencies of memory of a ticket, with its fences
+_CACHE_READS = 2.6  # times to read keys and values from a cache: threads read lines of their own
+_MEMORY_READS = 1.2  # the same for the memory
 _OTHER_REGISTERS = 32
 
 
@@ -107,7 +109,7 @@ class KeySlicings(Spaces[SliceAttention, KeySlices]):
             part = knobs.parts * max(alone, held * busy)
             spent += count * (_START * profile.latency_seconds + part)
         read = prod(queries.batch) * sizes.keys * (sizes.depth + sizes.width) * facts.element_bytes
-        spent = max(spent, read / profile.memory_rate)
+        spent = max(spent, _MEMORY_READS * read / profile.memory_rate)
         if slices > 1:
             spent += (1 + -(-slices // AT_ONCE)) * profile.latency_seconds
             spent += _TICKET * profile.latency_seconds if knobs.takes_tickets else 0
@@ -138,13 +140,14 @@ def _part_alone(facts: SliceAttention, tile: KeySlices, profile: DeviceProfile) 
     loads = tile.loads(facts.sizes, facts.element_bytes) * profile.latency_seconds
     products = _products(facts, tile) * profile.fma_seconds / _CHAINS
     scores = tile.keys // tile.threads_of_row * _SCORE * profile.fma_seconds / _CHAINS
-    return float(_PHASES * profile.barrier_seconds + loads + products + scores)
+    return float(_PART * profile.latency_seconds + loads + products + scores)
 
 
 def _part_busy(facts: SliceAttention, tile: KeySlices, profile: DeviceProfile) -> float:
     """Return the seconds of a part that a processor's units need for it."""
     sizes = facts.sizes
-    read = tile.keys * (sizes.depth + sizes.width) * facts.element_bytes / profile.cache_rate
+    read = tile.keys * (sizes.depth + sizes.width) * facts.element_bytes
+    read *= _CACHE_READS / profile.cache_rate
     instructions = tile.threads * _products(facts, tile) + tile.rows * tile.keys * _SCORE
     # Threads that run in step read the same vectors of queries, and the same weights.
     own = tile.keys // tile.threads
