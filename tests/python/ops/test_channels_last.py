@@ -148,6 +148,9 @@ def run(spatial, channels, kernel, stride, tile):
         ((13, 13), (20, 28), (3, 3), 2, ConvolutionTile((2, 4), 4, (1, 1, 4), 1)),
         ((13, 13), (20, 28), (1, 1), 1, ConvolutionTile((1, 4), 4, (1, 2, 4), 1)),
         ((15, 11), (3, 10), (5, 5), 2, ConvolutionTile((2, 4), 2, (1, 1, 4), 1, 1)),
+        # Slices and threads whose numbers are odd.
+        ((7, 7), (44, 40), (1, 1), 1, ConvolutionTile((1, 7), 4, (1, 1, 5), 11)),
+        ((28, 28), (58, 58), (1, 1), 1, ConvolutionTile((1, 14), 2, (1, 8, 1), 29, 2)),
         # Depthwise convolutions, also along one axis and three axes.
         ((14, 14), (64, None), (3, 3), 1, ConvolutionTile((2, 7), 4, (1, 2, 8))),
         ((14, 14), (64, None), (3, 3), 2, ConvolutionTile((1, 7), 4, (1, 1, 8))),
@@ -178,6 +181,7 @@ def test_convolutions_of_any_shape(spatial, channels, kernel, stride, tile):
         ConvolutionShape(13, 17, 5, 3, (3, 3)),
         ConvolutionShape(1, 1, 1, 1, (1,)),
         ConvolutionShape(112, 112, 1, 32, (3, 3), 1, True),
+        ConvolutionShape(1, 784, 58, 58, (1, 1)),
     ],
 )
 def test_a_tile_for_every_shape(shape):
@@ -185,6 +189,13 @@ def test_a_tile_for_every_shape(shape):
     found = Space.of(CONVOLUTIONS.points(Convolution(shape, BlockLimits())))
     assert tile_for(shape) in found
     assert all(legal(each, shape) for each in found)
+
+
+@pytest.mark.parametrize(("inputs", "outputs"), [(440, 440), (208, 208), (116, 116)])
+def test_odd_numbers_of_channels_have_slices(inputs, outputs):
+    """Few pixels need many slices, also where powers of two do not divide the inputs."""
+    tile = tile_for(ConvolutionShape(1, 196, inputs, outputs, (1, 1)))
+    assert tile.slices > 8 and inputs // tile.inputs % tile.slices == 0
 
 
 def test_a_shape_without_a_tile_is_row_major():

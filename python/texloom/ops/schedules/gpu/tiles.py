@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from ...._core import TargetValue, Tensor
 from ...contraction import Contraction, is_depthwise
-from ...divisors import vector_lanes
+from ...divisors import divisors_of, vector_lanes
 from .convolution import ConvolutionTile
 
 MOST_SUMS = 64
 """The most sums of a thread."""
 _SLICES = (1, 2, 4, 8, 16, 32)
+_ENOUGH_SLICES = 8
+_MOST_CHANNEL_THREADS = 16  # unless no fewer divide the channels
 _LARGER, _UNEVEN, _THREADS, SHARED, _VECTORS, _FEW = RULES = (
     "larger than the output",
     "uneven slices",
@@ -129,6 +131,15 @@ def lanes_of(channels: int) -> int:
     return vector_lanes(channels, 4)
 
 
+def _slice_counts(inputs: int) -> list[int]:
+    """Return the numbers of slices: powers of two; all divisors, too, where few of these divide."""
+    lanes = lanes_of(inputs)
+    steps = inputs // lanes
+    if lanes == 1 or steps % _ENOUGH_SLICES == 0:
+        return list(_SLICES)
+    return sorted({*_SLICES, *(n for n in divisors_of(steps) if n <= _SLICES[-1])})
+
+
 @dataclass(frozen=True, eq=False)
 class Tiles:
     """Some tiles as columns, in the order in which equal estimates are preferred.
@@ -171,7 +182,7 @@ class Tiles:
         keeps = (False, True) if len(shape.window) > 1 and shape.taps > 1 else (False,)
         if shape.is_depthwise:
             keeps = (False,)
-        slices = (1,) if shape.is_depthwise else _SLICES
+        slices = (1,) if shape.is_depthwise else _slice_counts(shape.inputs)
         # A thread reads the inputs of one group.
         wide = [n for n in (lanes, 2 * lanes) if (shape.per_group or shape.outputs) % n == 0]
         blocks = {
@@ -280,7 +291,9 @@ class Tiles:
 def _thread_counts(groups: int) -> list[int]:
     """Return how many threads of a block may compute different channels."""
     counts = [n for n in range(4, 33) if groups % n == 0]
-    return counts or [min(groups, 16)]
+    if counts and counts[0] > _MOST_CHANNEL_THREADS:
+        return [1, *counts]
+    return counts or [min(groups, _MOST_CHANNEL_THREADS)]
 
 
 __all__ = ["RULES", "SHARED", "BlockLimits", "ConvolutionShape", "Tiles", "lanes_of"]
