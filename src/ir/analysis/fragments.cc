@@ -92,7 +92,15 @@ class ProblemFinder {
     const Buffer& own = n.pointer(n.op == FragmentOp::Store ? 1 : 0).buffer;
     for (size_t i = 0; i < n.operands.size(); ++i) {
       const auto* pointer = as<Pointer>(n.operands[i]);
-      if (pointer == nullptr || is_fragment(*pointer->buffer) == is_of_fragment(n.op, i)) continue;
+      if (pointer == nullptr) continue;
+      if (pointer->buffer->memory == MemoryScope::Local && !is_of_fragment(n.op, i)) {
+        return report(&n, pointer->buffer, n.location,
+                      fmt::format("fragment.{} takes memory that the threads of a SIMD-group "
+                                  "share, but each of them has its own '{}'",
+                                  to_string(n.op), pointer->buffer->name),
+                      "keep it in \"shared\" or \"global\" memory");
+      }
+      if (is_fragment(*pointer->buffer) == is_of_fragment(n.op, i)) continue;
       const bool wants_fragment = is_of_fragment(n.op, i);
       return report(&n, pointer->buffer, n.location,
                     fmt::format("fragment.{} takes {}, but '{}' is {}", to_string(n.op),
