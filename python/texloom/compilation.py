@@ -12,7 +12,7 @@ from .checks.checked_calls import check_calls
 from .costs import Costs, costs_for
 from .devices.lookup import present
 from .errors import refuse
-from .graph.tuned_knobs import TunedKnobs
+from .graph.recorded_knobs import Knobs, knobs_for
 from .target import Target, for_models, target_for
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def compile(
     operators: Sequence[Operator] = (),
     seed: int | str = 0,
     placed: Mapping[str, str | Target] | None = None,
-    tuned: str | PathLike[str] | TunedKnobs | None = None,
+    tuned: Knobs = None,
 ) -> Model:
     """Compile an ONNX model. Needs the package ``onnx``, but no device.
 
@@ -80,9 +80,11 @@ def compile(
     placed : mapping of str to str or Target, optional
         Nodes that run on the host beside the target's device, by name or by operation, as for
         :meth:`texloom.graph.Graph.compile`: ``{"Softmax": "llvm -mcpu=native"}``.
-    tuned : str, path or texloom.graph.TunedKnobs, optional
-        A file of the best knobs of kernels, which ``texloom db export --best`` wrote; other kernels
-        have the defaults of their families.
+    tuned : str, path, texloom.graph.TunedKnobs or False, optional
+        The best knobs of kernels: a file that ``texloom db export --best`` wrote, or a database of
+        records, a file or a URL, whose best verified trials on the device of `target` or `measure`
+        count. By default the file ``records.sqlite`` in the folder TEXLOOM_CACHE_DIR, if it exists;
+        False stands for none. Other kernels have the defaults of their families.
 
     Returns
     -------
@@ -133,7 +135,7 @@ def compile(
         operators=operators,
         seed=seed,
         placed=placed,
-        tuned=tuned if tuned is None or isinstance(tuned, TunedKnobs) else TunedKnobs.read(tuned),
+        tuned=knobs_for(tuned, [target], device),
     )
 
 

@@ -122,8 +122,7 @@ def _compile(options: argparse.Namespace) -> int:
     if output.suffix == ".o":
         files = [output.with_suffix(LINKED_FILES[part]) for part in LINKED_FILES if part in parts]
     facts = _facts(model, files, time.monotonic() - begin)
-    if options.tuned is not None:
-        facts["tuned"] = {"used": len(options.tuned.used), "of": len(options.tuned)}
+    facts["knobs"] = {"from": options.knobs.name, **options.knobs.used.facts()}
     if options.json:
         print(json.dumps(facts))
         return 0
@@ -174,11 +173,21 @@ def _print(facts: dict[str, Any]) -> None:
         f"{launches} of {counted(facts['signatures'], 'kernel')}, {temporaries}, "
         f"{counted(facts['constant_bytes'], 'byte')} of constants; {facts['seconds']:.1f} s"
     )
-    if "tuned" in facts:
-        used, of = facts["tuned"]["used"], counted(facts["tuned"]["of"], "tuned kernel")
-        print(f"the model has {used} of {of}; its other kernels have default knobs")
+    if facts["knobs"]["from"]:
+        print(_knobs_told(facts["knobs"]))
     if "choice" in facts:
         print(_chosen(facts["choice"]))
+
+
+def _knobs_told(knobs: dict[str, Any]) -> str:
+    """Describe where the kernels that have several points got their knobs from."""
+    tuned, transferred, estimated = (knobs[n] for n in ("tuned", "transferred", "estimated"))
+    told = (
+        f"{counted(tuned, 'kernel')} tuned, {transferred} transferred, {estimated} estimated, "
+        f"by {knobs['from']}"
+    )
+    devices = {each["device"] for each in knobs["kernels"]}
+    return f"{told}, of {', '.join(sorted(devices))}" if devices else told
 
 
 def _parts(options: argparse.Namespace) -> list[str]:

@@ -17,6 +17,7 @@ from ..records.address import named_or_default
 from ..records.autotvm import read_log, write_log
 from ..records.best_file import best_knobs, write_best
 from ..records.lines import line_of, read_lines, write_lines
+from ..records.points import Point, best_point
 from ..records.t4 import read_t4, write_t4
 from .arrays import refuse_missing_folder
 from .db_reports import best_lines, count_lines, trial_lines, verified_row
@@ -260,7 +261,7 @@ def _export(options: argparse.Namespace) -> int:
     refuse_missing_folder(options.output)
     with _opened(options) as records:
         if options.best:
-            entries = best_knobs(records.bests(_wanted(options, Kind.KERNEL)))
+            entries = best_knobs(_best_points(records, _wanted(options, Kind.KERNEL)))
             write_best(entries, options.output)
             print(f"{options.output}: {counted(len(entries), 'kernel')}")
             return 0
@@ -269,6 +270,15 @@ def _export(options: argparse.Namespace) -> int:
         count = write(records.trials(_wanted(options, kind)), options.output)
     print(f"{options.output}: {counted(count, 'trial')}")
     return 0
+
+
+def _best_points(records: Records, wanted: Wanted) -> Iterator[Point]:
+    """Yield the best verified point of each kernel on each device."""
+    for each in list(records.bests(wanted)):
+        own = Wanted(subject=each.subject, device=each.place.device)
+        point = best_point(records.trials(own))
+        if point is not None:
+            yield point
 
 
 def _import(options: argparse.Namespace) -> int:

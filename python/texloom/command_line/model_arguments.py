@@ -15,8 +15,9 @@ from .. import _core
 from ..costs import costs_for
 from ..devices.lookup import present
 from ..errors import refuse
-from ..graph import TunedKnobs
 from ..graph import load as load_package
+from ..graph.recorded_knobs import knobs_for
+from ..graph.tuned_knobs import TunedKnobs
 from ..target import Target, device_named, for_models, resolve, target_for
 from .arrays import load_array
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _SHAPE = re.compile(r"(?P<name>.+)=(?P<extents>\d+(?:[x,]\d+)*|)")
 _MAGIC = b"TXLP"
+NO_RECORDS = "none"
+"""What stands for no database of records in ``--db``."""
 
 
 class _Targets(argparse.Action):
@@ -43,12 +46,15 @@ class _Targets(argparse.Action):
         namespace.target = namespace.targets[0]
 
 
-def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True) -> None:
+def add_compile_arguments(
+    parser: argparse.ArgumentParser, *, runs: bool = True, tunes: bool = False
+) -> None:
     """Add the options that say how an ONNX model is compiled.
 
-    A command that also runs the model (`runs`) gets the option ``--device``, too.
+    A command that also runs the model (`runs`) gets the option ``--device``, too. One that looks at
+    all knobs of kernels (`tunes`) gets no options that choose them.
     """
-    parser.set_defaults(runs=runs, device=None, native=False)
+    parser.set_defaults(runs=runs, device=None, native=False, tuned=None, db=None, tunes=tunes)
     if runs:
         parser.add_argument(
             "--device",
@@ -103,12 +109,20 @@ def add_compile_arguments(parser: argparse.ArgumentParser, *, runs: bool = True)
         help="first measure kernels that the file of costs lacks, on this device (default: the one "
         "that runs the model, or opencl:0), and add their costs to the file",
     )
-    parser.add_argument(
-        "--tuned",
-        type=Path,
-        metavar="FILE",
-        help="a file of the best knobs of kernels, which `texloom db export --best` wrote",
-    )
+    if not tunes:
+        parser.add_argument(
+            "--tuned",
+            type=Path,
+            metavar="FILE",
+            help="a file of the best knobs of kernels, which `texloom db export --best` wrote",
+        )
+        parser.add_argument(
+            "--db",
+            metavar="DB",
+            help="the database of records that has the best knobs of kernels: a file, a URL of "
+            f"PostgreSQL, or {NO_RECORDS} (default: records.sqlite in TEXLOOM_CACHE_DIR, if it "
+            "exists)",
+        )
     parser.add_argument(
         "--precision",
         choices=("fp32", "fp16"),
@@ -256,16 +270,31 @@ def compile_arguments(options: argparse.Namespace, progress: Progress) -> dict[s
         "progress": progress,
         "costs": costs_for(target, options.costs, options.costs_device, measure),
         "measure": measure,
-        "tuned": _tuned_of(options),
+        "tuned": _knobs_of(options),
     }
 
 
-def _tuned_of(options: argparse.Namespace) -> TunedKnobs | None:
-    """Return the knobs of the file of ``--tuned``, which is read once, into ``options.tuned``."""
-    if isinstance(options.tuned, Path):
-        options.tuned = TunedKnobs.read(options.tuned)
-    tuned: TunedKnobs | None = options.tuned
-    return tuned
+def _knobs_of(options: argparse.Namespace) -> TunedKnobs | None:
+    """Return the best knobs that the options name, which are looked for once.
+
+    They are kept as ``options.knobs``, which knows afterwards what was used.
+    """
+    if options.tunes:
+        return None
+    if getattr(options, "knobs", None) is None:
+        if options.tuned is not None and options.db not in (None, NO_RECORDS):
+            refuse(
+                "BadOption",
+                f"--tuned {options.tuned} and --db {options.db} both name the best knobs",
+                "leave one of the two out",
+            )
+        place = options.tuned or options.db
+        targets = getattr(options, "targets", None) or [options.target]
+        # A command that compiles alone has a device only to be measured.
+        found = knobs_for(False if place == NO_RECORDS else place, targets, options.device)
+        options.knobs = found or TunedKnobs((), "")
+    knobs: TunedKnobs = options.knobs
+    return knobs
 
 
 def compile_model(
@@ -299,7 +328,7 @@ def refuse_compile_options(
     """Refuse options for compiling a model that is a package, except those in `taken`."""
     given = [
         name.replace("_", "-")
-        for name in ("target", "shape", "value", "costs", "costs_device", "measure", "tuned")
+        for name in ("target", "shape", "value", "costs", "costs_device", "measure", "tuned", "db")
         if name not in taken and getattr(options, name) not in (None, [])
     ]
     given += ["storage"] * (options.storage != "auto")

@@ -35,7 +35,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="texloom spaces", description=_DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx file")
-    add_compile_arguments(parser, runs=False)
+    add_compile_arguments(parser, runs=False, tunes=True)
     parser.add_argument(
         "--storages", action="store_true", help="compare buffers and textures of each operator"
     )

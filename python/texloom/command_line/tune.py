@@ -38,7 +38,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="texloom tune", description=_DESCRIPTION)
     parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx file")
-    add_compile_arguments(parser)
+    add_compile_arguments(parser, tunes=True)
     parser.add_argument(
         "--db",
         metavar="DB",

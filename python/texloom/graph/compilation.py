@@ -19,13 +19,14 @@ from ..costs.table import CostTable
 from ..errors import refuse
 from ..extents import are_known
 from ..profiles import profile_of
+from ..records.trial import canonical
 from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .kernel_library import KernelLibrary
 from .progress import Progress
 from .scheduler import alternatives_of
 from .tensor import GraphTensor
-from .tuned_knobs import TunedKnobs
+from .tuned_knobs import TunedKnobs, UsedKnobs
 
 
 @dataclass
@@ -65,6 +66,7 @@ class Compilation:
     tuned: TunedKnobs | None = None
     estimated: EstimatedCosts | None = None
     _reports: list[Any] = field(default_factory=list)
+    _used: UsedKnobs = field(default_factory=UsedKnobs)
     _sites: Any = field(default_factory=_core._CompiledSites)
 
     def __post_init__(self) -> None:
@@ -86,13 +88,15 @@ class Compilation:
 
         Outputs are written in row-major order, except the `open_outputs`, which may be converted.
         """
-        tuned = self.tuned
+        tuned, used = self.tuned, self._used
         scheduler = (
             alternatives_of
             if tuned is None
-            else lambda task: alternatives_of(task, tuned.choose_for(task))
+            else lambda task: alternatives_of(task, tuned.choose_for(task, used))
         )
         self.core.schedule_operators(scheduler, textures, open_outputs, self.progress)
+        if tuned is not None:
+            tuned.used.add(used)
 
     def has_costs(self, measure: object) -> bool:
         """Whether costs are known, or will be measured."""
@@ -151,11 +155,14 @@ class Compilation:
     def run(self, scopes: str) -> tuple[Any, dict[str, Any] | None]:
         """Compile; return the graph of the core, and the choice by costs if there was one.
 
-        The choice is also metadata of the package, as JSON.
+        The choice is also metadata of the package, as JSON, and so are measured knobs of kernels.
         """
         table = None if self.costs is None else self.costs.table()
         source = self.estimated if table is None else table
         compiled = self._compiled(scopes, source, [])
+        knobs = self._used.facts()
+        if knobs["kernels"]:
+            compiled.annotate({"knobs": canonical(knobs)})
         if source is None:
             return compiled, None
         choice = {"device": self._device(), **compiled.scopes()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import _Task
 from ..ops.schedules.families import FAMILIES
-from ..ops.schedules.family import Choose, Family, Kernel, KernelTask, point_with
+from ..ops.schedules.family import Choose, Family, Kernel, KernelTask, Space, point_with
 from ..records import Kind, Subject
 from ..records.best_file import BestKnobs, read_best
 
@@ -25,8 +26,55 @@ def _subject(identity: str, text: str, target: str, kernel: Kernel) -> Subject:
     return Subject(Kind.KERNEL, identity, text, target, family.name, str(facts), family.version)
 
 
+@dataclass
+class UsedKnobs:
+    """The kernels with several points that a compilation has scheduled.
+
+    Attributes
+    ----------
+    tuned : dict of str to BestKnobs
+        Those that were measured, by the identities of their subjects.
+    transferred : dict of str to BestKnobs
+        Those with knobs of another operator's kernel, which has the same family and facts.
+    estimated : set of str
+        The identities of the others, which have the defaults of their families.
+    """
+
+    tuned: dict[str, BestKnobs] = field(default_factory=dict)
+    transferred: dict[str, BestKnobs] = field(default_factory=dict)
+    estimated: set[str] = field(default_factory=set)
+
+    def add(self, other: UsedKnobs) -> None:
+        """Add those of another compilation."""
+        self.tuned |= other.tuned
+        self.transferred |= other.transferred
+        self.estimated |= other.estimated
+
+    def facts(self) -> dict[str, Any]:
+        """Return numbers and knobs as values of JSON, in an order that kernels decide on.
+
+        The key of a transferred kernel's knobs is that of the kernel they were measured for.
+        """
+        used = [self.tuned[key] for key in sorted(self.tuned)]
+        used += [self.transferred[key] for key in sorted(self.transferred)]
+        return {
+            "tuned": len(self.tuned),
+            "transferred": len(self.transferred),
+            "estimated": len(self.estimated),
+            "kernels": [vars(each) for each in used],
+        }
+
+
+def facts_key(kernel: Subject | BestKnobs) -> tuple[str, int, str, str]:
+    """Return what kernels have in common whose spaces and estimates are equal."""
+    return kernel.family, kernel.version, kernel.target, kernel.facts
+
+
 class TunedKnobs:
     """The best knobs of some kernels; other kernels have the defaults of their families.
+
+    A kernel that is not there has the knobs of one with equal facts: the same kernel, with other
+    elementwise operations fused into it.
 
     Parameters
     ----------
@@ -37,8 +85,9 @@ class TunedKnobs:
 
     Attributes
     ----------
-    used : set of str
-        The keys of the kernels that compilations have scheduled with these knobs.
+    name : str
+    used : UsedKnobs
+        Of all compilations.
 
     Warns
     -----
@@ -50,9 +99,9 @@ class TunedKnobs:
 
     def __init__(self, entries: Iterable[BestKnobs], name: str) -> None:
         self.name = name
-        self.used: set[str] = set()
+        self.used = UsedKnobs()
         self._entries = {each.key: each for each in entries}
-        self._points: dict[str, Any] = {}
+        self._points: dict[str, tuple[BestKnobs | None, Any]] = {}
         current = {(each.name, each.version) for own in FAMILIES.values() for each in own}
         outdated = [
             each for each in self._entries.values() if (each.family, each.version) not in current
@@ -62,6 +111,8 @@ class TunedKnobs:
         if outdated:
             families = ", ".join(sorted({f"{e.family} ({e.version})" for e in outdated}))
             self._warn(len(outdated), f"this version of Texloom lacks their spaces: {families}")
+        fastest_last = sorted(self._entries.values(), key=lambda e: (-e.microseconds, e.key))
+        self._by_facts = {facts_key(each): each for each in fastest_last}
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> TunedKnobs:
@@ -74,32 +125,43 @@ class TunedKnobs:
         """
         return cls(read_best(Path(path)), str(path))
 
-    def __len__(self) -> int:
-        """Return the number of kernels that may be used."""
-        return len(self._entries)
+    def choose_for(self, task: _Task, used: UsedKnobs) -> Choose:
+        """Return the function that chooses the knobs of the kernels of an operator.
 
-    def choose_for(self, task: _Task) -> Choose:
-        """Return the function that chooses the knobs of the kernels of an operator."""
+        It adds the kernels with several points to `used`.
+        """
         identity, target = task.identity, str(task.target)
 
         def choose(family: Family[Any, Any], kernel: KernelTask) -> Any:
             subject = _subject(identity, "", target, (family, family.facts(kernel)))
-            knobs = self._point(subject.identity, family, kernel)
-            return family.default(kernel) if knobs is None else knobs
+            key = subject.identity
+            if key not in self._points:
+                self._points[key] = self._point(subject, family.space(kernel))
+            entry, knobs = self._points[key]
+            if entry is None:
+                if key not in used.estimated and len(family.space(kernel)) > 1:
+                    used.estimated.add(key)
+                return family.default(kernel)
+            (used.tuned if entry.key == key else used.transferred)[key] = entry
+            return knobs
 
         return choose
 
-    def _point(self, key: str, family: Family[Any, Any], kernel: KernelTask) -> Any:
-        if key not in self._entries:
-            return None
-        if key not in self._points:
-            entry = self._entries[key]
-            self._points[key] = point_with(family.space(kernel), entry.knobs)
-            if self._points[key] is None:
-                self._warn(1, f"the knobs are not in the space of {family.name}: {entry.knobs}")
-            else:
-                self.used.add(key)
-        return self._points[key]
+    def _entry(self, subject: Subject) -> BestKnobs | None:
+        """Return the best knobs of a kernel, else those of one with equal facts; None without."""
+        own = self._entries.get(subject.identity)
+        return self._by_facts.get(facts_key(subject)) if own is None else own
+
+    def _point(self, subject: Subject, space: Space[Any]) -> tuple[BestKnobs | None, Any]:
+        """Return the best knobs of a kernel with their point; None if they are not in its space."""
+        entry = self._entry(subject)
+        if entry is None:
+            return None, None
+        knobs = point_with(space, entry.knobs)
+        if knobs is None:
+            self._warn(1, f"the knobs are not in the space of {entry.family}: {entry.knobs}")
+            return None, None
+        return entry, knobs
 
     def _warn(self, count: int, reason: str) -> None:
         _core.warn(
@@ -110,4 +172,4 @@ class TunedKnobs:
         )
 
 
-__all__ = ["TunedKnobs", "subject_of"]
+__all__ = ["TunedKnobs", "UsedKnobs", "facts_key", "subject_of"]

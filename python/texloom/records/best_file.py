@@ -11,7 +11,8 @@ from typing import Any
 from ..errors import refuse
 from ..whole_file import write_whole
 from .json_objects import ObjectReader
-from .trial import Kind, Trial, canonical
+from .points import Point
+from .trial import Kind, MeasuredDevice, Subject, canonical
 
 FORMAT = 1
 """The version of the files; those of other versions are refused."""
@@ -46,49 +47,55 @@ class BestKnobs:
     microseconds: float
     device: str
 
+    @classmethod
+    def of(
+        cls, subject: Subject, knobs: Mapping[str, Any], seconds: float, device: MeasuredDevice
+    ) -> BestKnobs:
+        """Return the knobs of a kernel that were measured to take some seconds."""
+        return cls(
+            subject.identity,
+            subject.family,
+            subject.version,
+            subject.target,
+            subject.facts,
+            knobs,
+            round(seconds * 1e6, 3),
+            str(device),
+        )
 
-def best_knobs(trials: Iterable[Trial]) -> list[BestKnobs]:
+
+def best_knobs(points: Iterable[Point]) -> list[BestKnobs]:
     """Return the best knobs of each kernel; of several drivers of a device, the faster one counts.
 
     Parameters
     ----------
-    trials : iterable of Trial
-        The fastest trial of each kernel on each device.
+    points : iterable of Point
+        The best point of each subject on each device; those that are not of kernels, and those
+        without a time, are passed over.
 
     Raises
     ------
     TVMError
-        TL7001 for trials of several devices.
+        TL7001 for points of several devices.
     """
-    found: dict[str, Trial] = {}
+    found: dict[str, BestKnobs] = {}
     devices = set()
-    for each in trials:
-        if each.subject.kind is not Kind.KERNEL or each.seconds is None:
+    for each in points:
+        subject, device = each.trials[0].subject, each.trials[0].place.device
+        if subject.kind is not Kind.KERNEL or each.seconds is None:
             continue
-        devices.add(each.place.device.name)
-        known = found.get(each.subject.identity)
-        if known is None or each.seconds < (known.seconds or 0.0):
-            found[each.subject.identity] = each
+        devices.add(device.name)
+        made = BestKnobs.of(subject, each.knobs, each.seconds, device)
+        known = found.setdefault(made.key, made)
+        if made.microseconds < known.microseconds:
+            found[made.key] = made
     if len(devices) > 1:
         refuse(
             "BadOption",
-            f"the fastest trials are of several devices: {', '.join(sorted(devices))}",
+            f"the best points are of several devices: {', '.join(sorted(devices))}",
             "name one of them: --device NAME",
         )
-    entries = (
-        BestKnobs(
-            key,
-            each.subject.family,
-            each.subject.version,
-            each.subject.target,
-            each.subject.facts,
-            each.knobs,
-            round((each.seconds or 0.0) * 1e6, 3),
-            str(each.place.device),
-        )
-        for key, each in found.items()
-    )
-    return sorted(entries, key=lambda each: (each.family, each.target, each.facts, each.key))
+    return sorted(found.values(), key=lambda each: (each.family, each.target, each.facts, each.key))
 
 
 def write_best(entries: Iterable[BestKnobs], path: Path) -> None:

@@ -179,14 +179,19 @@ class Records:
                 for *averages, samples, clock in session.execute(query)
             ]
 
-    def devices(self, kind: Kind) -> list[MeasuredDevice]:
-        """Return the devices that have successful trials of a kind, the first used one first."""
+    def devices(self, kind: Kind, target: str | None = None) -> list[MeasuredDevice]:
+        """Return the devices that have successful trials of a kind, the first used one first.
+
+        With a target, only trials for it count.
+        """
         measured = (
             select(BestRow.device_id)
             .join(SubjectRow, BestRow.subject_id == SubjectRow.id)
             .join(TaskRow, SubjectRow.task_id == TaskRow.id)
             .where(TaskRow.kind == kind.value)
         )
+        if target is not None:
+            measured = measured.where(SubjectRow.target == target)
         query = select(DeviceRow).where(DeviceRow.id.in_(measured)).order_by(DeviceRow.id)
         with self._session() as session:
             return [device_of(row) for row in session.scalars(query)]
@@ -227,14 +232,16 @@ class Records:
                 count += connection.execute(failed).rowcount
         return count
 
-    def subjects(self, kind: Kind) -> list[Subject]:
-        """Return the subjects of a kind, ordered by their identities."""
+    def subjects(self, kind: Kind, target: str | None = None) -> list[Subject]:
+        """Return the subjects of a kind, and of a target if given, ordered by their identities."""
         query = (
             select(SubjectRow, TaskRow)
             .join(TaskRow, SubjectRow.task_id == TaskRow.id)
             .where(TaskRow.kind == kind.value)
             .order_by(SubjectRow.identity)
         )
+        if target is not None:
+            query = query.where(SubjectRow.target == target)
         with self._session() as session:
             return [subject_of(task, subject) for subject, task in session.execute(query)]
 

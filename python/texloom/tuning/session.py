@@ -227,15 +227,11 @@ class Session:
         """Return the best knobs of the kernels whose default is not the fastest point."""
         faster = [each for each in self.kernels if each.speedup > 1]
         return [
-            BestKnobs(
-                each.subject.identity,
-                each.subject.family,
-                each.subject.version,
-                each.subject.target,
-                each.subject.facts,
+            BestKnobs.of(
+                each.subject,
                 knob_values(each.searched.best),
-                round((each.searched.best_seconds or 0.0) * 1e6, 3),
-                str(self._device),
+                each.searched.best_seconds or 0.0,
+                self._device,
             )
             for each in sorted(faster, key=lambda each: each.subject.identity)
         ]

@@ -12,7 +12,14 @@ from sample_trials import DEVICE, OTHER, full_trial, random_trials, subject, tri
 import texloom
 from texloom.graph.scheduler import collected_tasks
 from texloom.ops.schedules.family import knob_values
-from texloom.records import Failure, Place, Trial, measured_device, open_records
+from texloom.records import (
+    Failure,
+    Place,
+    Trial,
+    Verification,
+    measured_device,
+    open_records,
+)
 from texloom.tuning import Operator, verification
 
 
@@ -141,8 +148,11 @@ def test_best_knobs_are_exported_and_compiled_with(tmp_path, capsys):
     kernel = operator.tunable()[0]
     knobs = knob_values(kernel[0].space(operator.kernels[kernel]).points[-1])
     with open_records(tmp_path / "records.sqlite", creates=True) as records:
-        records.add(trial(operator.subject(kernel), knobs=knobs))
-        records.add(trial(operator.subject(kernel), device=OTHER))
+        passed = {"knobs": knobs, "verification": Verification.PASSED}
+        records.add(trial(operator.subject(kernel), **passed))
+        wrong = {"verification": Verification.NONE, "knobs": {"rows": 1}}
+        records.add(trial(operator.subject(kernel), seconds=1e-9, **wrong))
+        records.add(trial(operator.subject(kernel), device=OTHER, **passed))
     best, package = tmp_path / "best.json", tmp_path / "model.tlp"
     export = ("db", "export", "--best", best, "--db", tmp_path / "records.sqlite")
     assert "several devices" in fails(capsys, *export)
@@ -150,12 +160,11 @@ def test_best_knobs_are_exported_and_compiled_with(tmp_path, capsys):
     build = ("compile", model, "-o", package, "--storage", "buffer", "--target")
     succeeds(capsys, *build, "opencl")
     default = package.read_bytes()
-    assert "the model has 1 of 1 tuned kernel;" in succeeds(
-        capsys, *build, "opencl", "--tuned", best
-    )
+    told = succeeds(capsys, *build, "opencl", "--tuned", best)
+    assert f"1 kernel tuned, 0 transferred, 0 estimated, by {best}, of {DEVICE}" in told
     assert package.read_bytes() != default
     told = succeeds(capsys, *build, "opencl -device=mali", "--tuned", best, "--json")
-    assert json.loads(told)["tuned"] == {"used": 0, "of": 1}
+    assert [json.loads(told)["knobs"][n] for n in ("tuned", "estimated")] == [0, 1]
     assert "TL7001" in fails(capsys, "run", package, "--tuned", best)
     assert "TL5018" in fails(capsys, *build, "opencl", "--tuned", tmp_path / "none.json")
 

@@ -72,8 +72,10 @@ def test_costs_are_not_of_native_code(folder, default_target, monkeypatch):
     """A file of costs is of devices with textures: named, it means OpenCL; else it is not read."""
     monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(folder))
     (folder / "records.sqlite").write_bytes(b"no costs")
-    model = texloom.compile(scaled((1, 3, 2, 4)))
+    model = texloom.compile(scaled((1, 3, 2, 4)), tuned=False)
     assert "global" in str(model)
+    with pytest.raises(texloom.TVMError, match="TL5019"):  # knobs are those of the target
+        texloom.compile(scaled((1, 3, 2, 4)))
     for target, costs in [("opencl", None), (None, "records.sqlite")]:
         with pytest.raises(texloom.TVMError, match="TL5019"):
             texloom.compile(scaled((1, 3, 2, 4)), target, costs=costs)

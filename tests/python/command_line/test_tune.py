@@ -8,6 +8,7 @@ import pytest
 from command_model import fails, succeeds
 
 import texloom
+from texloom.inspect.describe import counted
 
 
 @pytest.fixture
@@ -38,8 +39,30 @@ def test_a_model_is_tuned(product, capsys):
     kernels = json.loads(Path("best.json").read_bytes())["kernels"]
     compiled = ["compile", "product.onnx", "--shape", "x=16x32", "--target", "opencl:0"]
     told = succeeds(capsys, *compiled, "--tuned", "best.json", "-o", "product.tlp")
-    assert f"the model has {len(kernels)} of {len(kernels)} tuned kernel" in told
+    assert f"{counted(len(kernels), 'kernel')} tuned, 0 transferred, " in told
     assert "1 fastest trial" in succeeds(capsys, "db", "best", "--db", "r.sqlite")
+
+
+def test_models_are_compiled_with_records(product, capsys, monkeypatch, tmp_path):
+    """Those of the default file by themselves, and none if they are switched off."""
+    monkeypatch.setenv("TEXLOOM_CACHE_DIR", str(tmp_path / "own"))
+    compiles = ["compile", *product[1:], "-o", "m.tlp", "--json"]
+    knobs = json.loads(succeeds(capsys, *compiles))["knobs"]
+    assert knobs == {"from": "", "tuned": 0, "transferred": 0, "estimated": 1, "kernels": []}
+    succeeds(capsys, *product, "--trials", 3)
+    knobs = json.loads(succeeds(capsys, *compiles))["knobs"]
+    assert knobs["tuned"] == 1 and knobs["from"] == str(tmp_path / "own" / "records.sqlite")
+    (kernel,) = knobs["kernels"]
+    assert kernel["knobs"] and kernel["microseconds"] > 0 and kernel["device"]
+    told = succeeds(capsys, *compiles[:-1])
+    assert f"1 kernel tuned, 0 transferred, 0 estimated, by {knobs['from']}, of " in told
+    assert json.loads(succeeds(capsys, *compiles, "--db", "none"))["knobs"]["tuned"] == 0
+    assert "kernel tuned" not in succeeds(capsys, *compiles[:-1], "--db", "none")
+    assert json.loads(succeeds(capsys, *compiles, "--db", knobs["from"]))["knobs"]["tuned"] == 1
+    assert "both name the best knobs" in fails(
+        capsys, *compiles, "--db", knobs["from"], "--tuned", "best.json"
+    )
+    assert "TL5018" in fails(capsys, *compiles, "--db", "missing.sqlite")
 
 
 def test_what_cannot_be_tuned_is_refused(product, capsys, monkeypatch, tmp_path):

@@ -15,6 +15,7 @@ from texloom.ops.products import matmul
 from texloom.ops.schedules.family import knob_values
 from texloom.records import Failure, Kind, MeasuredDevice, Place, Subject, Trial
 from texloom.records.best_file import best_knobs, read_best, write_best
+from texloom.records.points import points_of
 from texloom.tuning import Operator, subject_of
 
 DEVICE = MeasuredDevice("a device", "a platform", "1.0", "OpenCL C 1.2")
@@ -46,14 +47,18 @@ def _programs(compiled):
         return Path(folder, "package.tlp").read_bytes()
 
 
+def best_of(trials):
+    return best_knobs(point for each in trials for point in points_of([each]))
+
+
 def knobs_of(*trials):
-    return TunedKnobs(best_knobs(trials), "best.json")
+    return TunedKnobs(best_of(trials), "best.json")
 
 
 def test_tuned_knobs_replace_defaults(dev):
     tuned = knobs_of(tuned_trial())
     default, own = (product().compile(scopes="global", tuned=each) for each in (None, tuned))
-    assert len(tuned.used) == len(tuned) == 1
+    assert set(tuned.used.tuned) == {tuned_trial().subject.identity}
     assert _programs(default) != _programs(own)
     rng = np.random.default_rng(0)
     inputs = {"a": rng.random((32, 48), "float32"), "b": rng.random((48, 64), "float32")}
@@ -63,11 +68,11 @@ def test_tuned_knobs_replace_defaults(dev):
 def test_the_file_is_small_and_sorted(tmp_path):
     trials = [tuned_trial(), tuned_trial(0, columns=96)]
     one, other = tmp_path / "one.json", tmp_path / "other.json"
-    write_best(best_knobs(trials), one)
-    write_best(best_knobs(reversed(trials)), other)
+    write_best(best_of(trials), one)
+    write_best(best_of(reversed(trials)), other)
     assert one.read_bytes() == other.read_bytes()
     assert len(one.read_text().splitlines()) == 4
-    assert read_best(one) == best_knobs(trials)
+    assert read_best(one) == best_of(trials)
     assert {each.key for each in read_best(one)} == {each.subject.identity for each in trials}
 
 
@@ -79,12 +84,12 @@ def test_the_fastest_trial_of_a_device_counts():
         replace(slow, subject=site),
         replace(slow, times=(), failure=Failure.LAUNCH),
     ]
-    (entry,) = best_knobs([slow, fast, *others])
+    (entry,) = best_of([slow, fast, *others])
     assert entry.knobs == fast.knobs and entry.microseconds == 1000
     assert entry.device == "a device (driver 2.0)"
     elsewhere = tuned_trial(device=replace(DEVICE, name="another"))
     with pytest.raises(TVMError, match=r"TL7001.*several devices: a device, another"):
-        best_knobs([slow, elsewhere])
+        best_of([slow, elsewhere])
 
 
 @pytest.mark.parametrize(
@@ -96,7 +101,7 @@ def test_other_tasks_and_targets_have_defaults(graph, target):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         own = graph.compile(target, scopes="global", tuned=tuned)
-    assert tuned.used == set()
+    assert not tuned.used.tuned and len(tuned.used.estimated) == 1
     assert _programs(own) == _programs(graph.compile(target, scopes="global"))
 
 
@@ -107,14 +112,15 @@ def test_outdated_entries_are_said_and_left_out():
     trials = [replace(trial, subject=each) for each in (newer, unknown)]
     with pytest.warns(TexloomWarning, match=r"TL5019.*2 of the kernels of best.json are not used"):
         tuned = knobs_of(*trials, trial)
-    assert len(tuned) == 1
+    product().compile("opencl", scopes="global", tuned=tuned)
+    assert set(tuned.used.tuned) == {trial.subject.identity}
 
 
 def test_knobs_that_are_not_in_the_space_are_said_and_left_out():
     tuned = knobs_of(replace(tuned_trial(), knobs={"rows": 7}))
     with pytest.warns(TexloomWarning, match=r"TL5019.*1 of the kernels .* not in the space of"):
         own = product().compile("opencl", scopes="global", tuned=tuned)
-    assert tuned.used == set()
+    assert not tuned.used.tuned and len(tuned.used.estimated) == 1
     assert _programs(own) == _programs(product().compile("opencl", scopes="global"))
 
 
