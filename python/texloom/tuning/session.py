@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from .kernel_trial import SHORT
 from .search import Search, Searched
 
 if TYPE_CHECKING:
-    from .._core import _Task
+    from ..graph.scheduler import Collected
     from ..records.database import Records
 
 BATCH = 8
@@ -74,7 +74,7 @@ class Tuned:
     searched : Searched
         Its space, with all trials.
     count : int
-        The operators of the network that have this kernel.
+        The operators of the network that have this kernel: it runs so often in each run.
     cut : mapping of str to int
         How many points rules left out, before anything was built.
     known : int
@@ -166,8 +166,8 @@ class Session:
 
     Parameters
     ----------
-    tasks : iterable of _Task
-        Of operators of a graph.
+    tasks : Collected
+        Of operators of a graph, with their numbers.
     records : Records
     process : DeviceProcess
     device : MeasuredDevice
@@ -184,7 +184,7 @@ class Session:
 
     def __init__(
         self,
-        tasks: Iterable[_Task],
+        tasks: Collected,
         records: Records,
         process: DeviceProcess,
         device: MeasuredDevice,
@@ -260,17 +260,18 @@ class Session:
     def _elapsed(self) -> float:
         return time.monotonic() - self._begin
 
-    def _found(self, tasks: Iterable[_Task]) -> list[Tuned]:
+    def _found(self, tasks: Collected) -> list[Tuned]:
         """Return each kernel that has several points once."""
         from ..graph.scheduler import alternatives_of
 
         found: dict[Kernel, Tuned] = {}
-        for task in tasks:
+        for identity, task in tasks.items():
+            count = tasks.operators[identity]
             choice = Choice()
             alternatives_of(task, choice)
             for kernel, own in choice.kernels.items():
                 if kernel in found:
-                    found[kernel].count += 1
+                    found[kernel].count += count
                     continue
                 searched = Searched.of(kernel, own)
                 if len(searched.points) < 2:
@@ -278,7 +279,7 @@ class Session:
                 subject = subject_of(task, kernel)
                 points = {canonical(knob_values(each)): each for each in searched.points}
                 self._points[subject.identity] = points
-                found[kernel] = Tuned(subject, searched, 1, searched.space.cut)
+                found[kernel] = Tuned(subject, searched, count, searched.space.cut)
         return list(found.values())
 
     def _next(self, end: float) -> Tuned | None:
