@@ -203,7 +203,7 @@ class Space(Generic[P]):
             open_records(database, creates=True) as opened,
             DeviceProcess(name_of(on), Place.here(own)) as process,
         ):
-            session = Session([], opened, process, own, searches, wanted, declared=[kernel])
+            session = Session(None, opened, process, own, searches, wanted, declared=[kernel])
             count = session.run(show or (lambda _: None))
         searched = kernel.searched
         return Outcome(

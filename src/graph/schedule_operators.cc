@@ -35,8 +35,9 @@ std::vector<Alternative> named_after(std::string_view op, std::vector<Alternativ
   return with_name(std::move(alternatives), kernel_name(op));
 }
 
-void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler scheduler,
-                        ScheduleProgress progress) {
+std::map<std::string, std::size_t> schedule_operators(Graph& graph, const TaskRules& rules,
+                                                      Scheduler scheduler,
+                                                      ScheduleProgress progress) {
   std::vector<Node*> operators;
   for (Node& node : graph.nodes) {
     if (node.pattern && node.computation && node.alternatives.empty()) operators.push_back(&node);
@@ -44,6 +45,7 @@ void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler schedule
   struct Scheduled {
     std::vector<Alternative> alternatives;
     std::map<std::string, std::vector<Alternative>> by_name = {};
+    std::size_t operators = 0;
   };
   std::map<std::string, Scheduled> made;  // keyed by the texts of tasks: networks repeat layers
   for (std::size_t done = 0; done < operators.size(); ++done) {
@@ -54,6 +56,7 @@ void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler schedule
     auto found = made.find(text);
     if (found == made.end())
       found = made.emplace(std::move(text), Scheduled{scheduler(task, node)}).first;
+    ++found->second.operators;
     const std::string name = kernel_name(node.op);
     auto named = found->second.by_name.find(name);
     if (named == found->second.by_name.end())
@@ -61,6 +64,9 @@ void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler schedule
           found->second.by_name.emplace(name, with_name(found->second.alternatives, name)).first;
     node.alternatives = named->second;
   }
+  std::map<std::string, std::size_t> counts;
+  for (const auto& [text, scheduled] : made) counts.emplace(text, scheduled.operators);
+  return counts;
 }
 
 }  // namespace texloom::graph

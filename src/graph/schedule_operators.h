@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,8 +24,10 @@ using ScheduleProgress = FunctionRef<void(std::size_t done, std::size_t all)>;
 std::vector<Alternative> named_after(std::string_view op, std::vector<Alternative> alternatives);
 
 // Gives alternatives to all operators that have a computation, and no alternatives yet. Calls the
-// scheduler once for each task. Kernels are named after the operators that they compute.
-void schedule_operators(Graph& graph, const TaskRules& rules, Scheduler scheduler,
-                        ScheduleProgress progress);
+// scheduler once for each task. Kernels are named after the operators that they compute. Returns
+// how many operators have each task, by the tasks' texts.
+std::map<std::string, std::size_t> schedule_operators(Graph& graph, const TaskRules& rules,
+                                                      Scheduler scheduler,
+                                                      ScheduleProgress progress);
 
 }  // namespace texloom::graph

@@ -137,7 +137,7 @@ TEST(Task, PlaceholderThatIsNoInputIsRefusedAtItsName) {
 TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
   Graph graph = chain({"Double", "Double", "Twice", "Double"});
   std::vector<std::string> first;
-  schedule_operators(
+  const auto counts = schedule_operators(
       graph, {},
       [&](const Task&, const Node& node) {
         first.push_back(node.name);
@@ -145,6 +145,9 @@ TEST(ScheduleOperators, CallsTheSchedulerOnceForEachTask) {
       },
       [](std::size_t, std::size_t) {});
   EXPECT_EQ(first, (std::vector<std::string>{"0", "1", "3"}));
+  std::vector<std::size_t> sizes;
+  for (const auto& [text, count] : counts) sizes.push_back(count);
+  EXPECT_THAT(sizes, ::testing::UnorderedElementsAre(1, 2, 1));
   // Kernels are named after their operators, and equal kernels are shared.
   const auto program = [&](std::size_t n) { return graph.nodes[n].alternatives.front().program; };
   EXPECT_EQ(program(1)->program.name, "Double");

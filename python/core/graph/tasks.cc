@@ -2,6 +2,8 @@
 
 #include <pybind11/stl.h>
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -48,9 +50,11 @@ std::vector<graph::Alternative> scheduled(const py::function& scheduler, const g
   }
 }
 
-void schedule_operators(graph::Graph& g, const py::function& scheduler, bool textures,
-                        const std::set<std::string>& open_outputs, const py::object& progress) {
-  graph::schedule_operators(
+std::map<std::string, std::size_t> schedule_operators(graph::Graph& g,
+                                                      const py::function& scheduler, bool textures,
+                                                      const std::set<std::string>& open_outputs,
+                                                      const py::object& progress) {
+  return graph::schedule_operators(
       g, {textures, open_outputs},
       [&](const graph::Task& task, const graph::Node& node) {
         return scheduled(scheduler, task, node);

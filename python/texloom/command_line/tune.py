@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..devices.lookup import present
 from ..errors import refuse
@@ -24,6 +24,9 @@ from .arrays import refuse_missing_folder
 from .model_arguments import add_compile_arguments, choose_device, compile_model, is_package
 from .reports import Progress, reported
 from .tune_reports import TuningView, summary_lines, trial_facts
+
+if TYPE_CHECKING:
+    from ..graph.scheduler import Collected
 
 _DESCRIPTION = """\
 Searches the knobs of a model's kernels on a device, and records every trial: knobs, all times,
@@ -80,7 +83,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _tasks(options: argparse.Namespace) -> Sequence[Any]:
+def _tasks(options: argparse.Namespace) -> Collected:
     from ..graph.scheduler import collected_tasks
 
     if is_package(options.model):
@@ -97,7 +100,7 @@ def _tasks(options: argparse.Namespace) -> Sequence[Any]:
             f"{options.model} has no operators to schedule before its inputs have shapes",
             "give the shape of each open input: --shape NAME=AxBxC",
         )
-    return list(tasks.values())
+    return tasks
 
 
 def _tune(options: argparse.Namespace) -> int:

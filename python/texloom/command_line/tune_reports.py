@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LINE_SECONDS = 10.0  # between lines where there is no terminal
 _MOST_ROWS = 20
-_HEADING = ("kernels", "kernel", "trials", "failed", "default us", "best us", "times as fast")
+_HEADING = ("times", "kernel", "trials", "failed", "default us", "best us", "times as fast")
 
 
 def rows_of(kernels: Sequence[Tuned]) -> list[tuple[str, ...]]:
@@ -45,7 +45,7 @@ def _microseconds(seconds: float | None) -> str:
 
 
 def totals(kernels: Sequence[Tuned]) -> tuple[float, float]:
-    """Return the seconds of all measured kernels, with defaults and with the best points."""
+    """Return the seconds that all measured kernels take in a run, with defaults and best points."""
     known = [each for each in kernels if each.searched.default_seconds]
     default = sum(each.count * (each.searched.default_seconds or 0.0) for each in known)
     return default, sum(each.count * (each.searched.best_seconds or 0.0) for each in known)
@@ -57,7 +57,10 @@ def total_line(kernels: Sequence[Tuned]) -> str:
     known = sum(1 for each in kernels if each.searched.default_seconds)
     line = f"{known} of {counted(len(kernels), 'kernel')} measured"
     if best:
-        line += f": {default * 1e6:,.0f} us, now {best * 1e6:,.0f}: {default / best:.2f} x as fast"
+        line += (
+            f": {default * 1e6:,.0f} us a run, now {best * 1e6:,.0f}, which saves "
+            f"{(default - best) * 1e6:,.0f}: {default / best:.2f} x as fast"
+        )
     failures: Counter[str] = Counter()
     for each in kernels:
         failures.update({kind.value: number for kind, number in each.failures.items()})
@@ -98,6 +101,7 @@ def trial_facts(progress: Progress) -> dict[str, Any]:
         "message": trial.message,
         "best_seconds": one.searched.best_seconds,
         "default_seconds": one.searched.default_seconds,
+        "operators": one.count,
         "trials": progress.trials,
         "elapsed_seconds": progress.seconds,
         "measuring_seconds": progress.measuring_seconds,

@@ -24,7 +24,7 @@ from .compiled import CompiledGraph
 from .cost_model import CostModel
 from .kernel_library import KernelLibrary
 from .progress import Progress
-from .scheduler import alternatives_of
+from .scheduler import alternatives_of, collect_operators
 from .tensor import GraphTensor
 from .tuned_knobs import TunedKnobs, UsedKnobs
 
@@ -94,7 +94,9 @@ class Compilation:
             if tuned is None
             else lambda task: alternatives_of(task, tuned.choose_for(task, used))
         )
-        self.core.schedule_operators(scheduler, textures, open_outputs, self.progress)
+        collect_operators(
+            self.core.schedule_operators(scheduler, textures, open_outputs, self.progress)
+        )
         if tuned is not None:
             tuned.used.add(used)
 

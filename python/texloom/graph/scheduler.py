@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -18,18 +19,41 @@ from ..ops.schedules.texels import activation_storage, weight_storage
 from ..ops.stages import stages_of
 from .node_functions import scheduled
 
-_COLLECTED: ContextVar[dict[str, _Task] | None] = ContextVar("collected", default=None)
+
+class Collected(dict[str, _Task]):
+    """Tasks by their identities.
+
+    Attributes
+    ----------
+    operators : Counter of str
+        How many operators have each task, by identities; 0 if a compilation failed.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.operators: Counter[str] = Counter()
+
+
+_COLLECTED: ContextVar[Collected | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
-def collected_tasks() -> Iterator[dict[str, _Task]]:
-    """Collect the tasks that compilations in this context schedule, by their identities."""
-    tasks: dict[str, _Task] = {}
+def collected_tasks() -> Iterator[Collected]:
+    """Collect the tasks that compilations in this context schedule."""
+    tasks = Collected()
     outer = _COLLECTED.set(tasks)
     try:
         yield tasks
     finally:
         _COLLECTED.reset(outer)
+
+
+def collect_operators(counts: Mapping[str, int]) -> None:
+    """Tell :func:`collected_tasks` how many operators have a task, by the tasks' texts."""
+    collected = _COLLECTED.get()
+    if collected is not None:
+        for identity, task in collected.items():
+            collected.operators[identity] += counts.get(str(task), 0)
 
 
 def alternatives_of(task: _Task, choose: Choose = default_knobs) -> list[_Alternative]:
@@ -143,4 +167,4 @@ def _texture_storages(task: _Task) -> list[str]:
     ]
 
 
-__all__ = ["alternatives_of", "collected_tasks"]
+__all__ = ["Collected", "alternatives_of", "collect_operators", "collected_tasks"]

@@ -21,7 +21,7 @@ from .kernel_trial import SHORT
 from .search import Search, Searched
 
 if TYPE_CHECKING:
-    from .._core import _Task
+    from ..graph.scheduler import Collected
     from ..records.database import Records
 
 BATCH = 8
@@ -75,7 +75,7 @@ class Tuned:
     searched : Searched
         Its space, with all trials.
     count : int
-        The operators of the network that have this kernel.
+        The operators of the network that have this kernel: it runs so often in each run.
     cut : mapping of str to int
         How many points rules left out, before anything was built.
     known : int
@@ -188,8 +188,8 @@ class Session:
 
     Parameters
     ----------
-    tasks : iterable of _Task
-        Of operators of a graph.
+    tasks : Collected or None
+        Of operators of a graph, with their numbers.
     records : Records
     process : DeviceProcess
     device : MeasuredDevice
@@ -208,7 +208,7 @@ class Session:
 
     def __init__(
         self,
-        tasks: Iterable[_Task],
+        tasks: Collected | None,
         records: Records,
         process: DeviceProcess,
         device: MeasuredDevice,
@@ -221,7 +221,7 @@ class Session:
         self._search, self._effort, self._sampling = search, effort, sampling
         self._begin, self._measuring, self._trials = time.monotonic(), 0.0, 0
         self._show: Callable[[Progress], object] = lambda _: None
-        self.kernels = [*_found(tasks), *declared]
+        self.kernels = [*(_found(tasks) if tasks else ()), *declared]
         for each in self.kernels:
             for trial in records.trials(Wanted(subject=each.subject, device=device)):
                 each.learn(trial)
@@ -310,22 +310,23 @@ class Session:
         return self._search.next(kernel.searched, min(BATCH, left), others)
 
 
-def _found(tasks: Iterable[_Task]) -> list[Tuned]:
+def _found(tasks: Collected) -> list[Tuned]:
     """Return each kernel that has several points once."""
     from ..graph.scheduler import alternatives_of
 
     found: dict[Kernel, Tuned] = {}
-    for task in tasks:
+    for identity, task in tasks.items():
+        count = tasks.operators[identity]
         choice = Choice()
         alternatives_of(task, choice)
         for kernel, own in choice.kernels.items():
             if kernel in found:
-                found[kernel].count += 1
+                found[kernel].count += count
                 continue
             searched = Searched.of(kernel, own)
             if len(searched.points) < 2:
                 continue
-            found[kernel] = Tuned(subject_of(task, kernel), searched, 1, searched.space.cut)
+            found[kernel] = Tuned(subject_of(task, kernel), searched, count, searched.space.cut)
     return list(found.values())
 
 

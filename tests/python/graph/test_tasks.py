@@ -37,7 +37,8 @@ def tasks(prefix="", shape=(1, 4, 8, 8), dtype="float32", target="opencl", textu
         found.append(task)
         return alternatives_of(task)
 
-    graph._for_target(resolve(target)).schedule_operators(scheduler, textures)
+    counts = graph._for_target(resolve(target)).schedule_operators(scheduler, textures)
+    assert counts == {str(task): 1 for task in found}
     return found
 
 

@@ -14,6 +14,7 @@ import onnx
 import pytest
 
 import texloom
+from texloom.command_line.tune_reports import total_line, totals
 from texloom.errors import TVMError
 from texloom.graph import Graph
 from texloom.graph.scheduler import collected_tasks
@@ -33,13 +34,12 @@ NAME = "opencl:0"
 
 
 @pytest.fixture(scope="module")
-def task():
+def tasks():
     graph = Graph("product")
     a, b = graph.input("a", (32, 48)), graph.input("b", (48, 64))
     graph.output(*graph.op("c", "product", lambda a, b: matmul(a, b), [a, b]))
-    with collected_tasks() as tasks:
+    with collected_tasks() as made:
         graph.compile("opencl", scopes="global")
-    (made,) = tasks.values()
     return made
 
 
@@ -49,7 +49,8 @@ def place():
 
 
 @pytest.fixture(scope="module")
-def requests(task):
+def requests(tasks):
+    (task,) = tasks.values()
     operator = Operator(str(task), texloom.device(NAME))
     kernel = operator.tunable()[0]
     points = kernel[0].space(operator.kernels[kernel]).points
@@ -99,13 +100,13 @@ def test_an_unknown_kernel_is_an_error(requests, place):
         assert process.trial(requests[0]).failure is None and process.starts == 1
 
 
-def session(task, place, records, process, trials, search="model"):
+def session(tasks, place, records, process, trials, search="model"):
     effort = Effort(trials, 120.0, 0.0)
     made = SEARCHES[search](0)
-    return Session([task], records, process, place.device, made, effort, QUICK)
+    return Session(tasks, records, process, place.device, made, effort, QUICK)
 
 
-def test_a_run_that_was_interrupted_goes_on(task, place, tmp_path):
+def test_a_run_that_was_interrupted_goes_on(tasks, place, tmp_path):
     shown = []
 
     def stops(progress):
@@ -118,10 +119,10 @@ def test_a_run_that_was_interrupted_goes_on(task, place, tmp_path):
         DeviceProcess(NAME, place) as process,
     ):
         with pytest.raises(KeyboardInterrupt):
-            session(task, place, records, process, 6).run(stops)
+            session(tasks, place, records, process, 6).run(stops)
         subject = shown[0].current.subject
         assert len(list(records.trials(Wanted(subject=subject)))) == 3
-        again = session(task, place, records, process, 6)
+        again = session(tasks, place, records, process, 6)
         (kernel,) = again.kernels
         assert kernel.known == 3
         again.run(shown.append)
@@ -133,11 +134,11 @@ def test_a_run_that_was_interrupted_goes_on(task, place, tmp_path):
         assert best is not None and best <= kernel.searched.default_seconds
         repeated = len(kernel.searched.trials[kernel.searched.best])
         assert kernel.speedup == 1 or repeated == 3
-        finished = session(task, place, records, process, 6)
+        finished = session(tasks, place, records, process, 6)
         assert finished.run(shown.append) == 0 or kernel.speedup > 1
 
 
-def test_a_kernel_whose_default_fails_is_left(task, place, requests, tmp_path):
+def test_a_kernel_whose_default_fails_is_left(tasks, place, requests, tmp_path):
     with open_records(tmp_path / "r.sqlite", creates=True) as records:
 
         class Fails:
@@ -147,9 +148,9 @@ def test_a_kernel_whose_default_fails_is_left(task, place, requests, tmp_path):
                 return process._failed(request, Failure.RUN_TIMEOUT, "it hangs", {})
 
         seen = []
-        session(task, place, records, Fails(), len(requests), "grid").run(lambda _: None)
+        session(tasks, place, records, Fails(), len(requests), "grid").run(lambda _: None)
         assert len(seen) == 1  # without the default's outputs, nothing can be compared
-        session(task, place, records, Fails(), len(requests), "grid").run(lambda _: None)
+        session(tasks, place, records, Fails(), len(requests), "grid").run(lambda _: None)
         assert len(seen) == 1
         assert records.best(requests[0].subject) is None
 
@@ -165,7 +166,7 @@ def test_a_default_that_fails_fails_its_trials(requests, place, monkeypatch):
     assert trial.message.startswith("the default, whose outputs are expected: ")
 
 
-def test_points_that_fail_are_not_tried_again(task, place, requests, tmp_path):
+def test_points_that_fail_are_not_tried_again(tasks, place, requests, tmp_path):
     with (
         open_records(tmp_path / "r.sqlite", creates=True) as records,
         DeviceProcess(NAME, place) as process,
@@ -180,11 +181,35 @@ def test_points_that_fail_are_not_tried_again(task, place, requests, tmp_path):
 
         seen = []
         count = len(requests)
-        session(task, place, records, FailsLater(), count, "grid").run(lambda _: None)
+        session(tasks, place, records, FailsLater(), count, "grid").run(lambda _: None)
         assert len(seen) == len(set(seen)) == count
-        session(task, place, records, FailsLater(), count, "grid").run(lambda _: None)
+        session(tasks, place, records, FailsLater(), count, "grid").run(lambda _: None)
         assert len(seen) == count
         assert records.best(requests[0].subject).knobs == knob_values(seen[0])
+
+
+def test_kernels_weigh_as_often_as_they_run(place, tmp_path):
+    """Three products of one kind, whose kernel is half as slow as that of the one large product."""
+    graph = Graph("products")
+    inputs = [graph.input(f"a{n}", (32, 48)) for n in range(3)] + [graph.input("a3", (64, 96))]
+    weights = [graph.input(f"b{n}", (48, 64)) for n in range(3)] + [graph.input("b3", (96, 64))]
+    for number, (a, b) in enumerate(zip(inputs, weights, strict=True)):
+        graph.output(*graph.op(f"c{number}", "product", lambda a, b: matmul(a, b), [a, b]))
+    with collected_tasks() as tasks:
+        graph.compile("opencl", scopes="global")
+    assert sorted(tasks.operators.values()) == [1, 3]
+    with open_records(tmp_path / "r.sqlite", creates=True) as records:
+        own = session(tasks, place, records, None, 4)
+        small, large = own.kernels
+        assert (small.count, large.count) == (3, 1)
+        for kernel, default, best in ((small, 1.0, 0.5), (large, 2.0, 1.0)):
+            kernel.searched.trials[kernel.searched.default] = [default]
+            other = next(each for each in kernel.searched.points if each != kernel.searched.default)
+            kernel.searched.trials[other] = [best]
+        assert totals(own.kernels) == (5.0, 2.5)
+        assert "5,000,000 us a run, now 2,500,000, which saves 2,500,000" in total_line(own.kernels)
+        assert small.expected == pytest.approx(1.5 * large.expected)
+        assert own._next(60.0) is small
 
 
 def model(path):
