@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import isqrt, prod
+from math import prod
+
+from ..ops.divisors import divisors_of
 
 
 def factors(extent: int) -> list[int]:
     """Return the divisors of a number, in order."""
-    small = [each for each in range(1, isqrt(extent) + 1) if extent % each == 0]
-    return sorted({*small, *(extent // each for each in small)})
+    return divisors_of(extent)
 
 
 def powers_of_two(extent: int) -> list[int]:
