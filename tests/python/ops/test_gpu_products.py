@@ -72,6 +72,10 @@ CASES = {
     "whole": ((64, 64), (64, 64)),
     "ends": ((33, 64), (64, 52)),
     "few steps": ((9, 8), (8, 40)),
+    # Rows that no vectors of four divide, or none at all.
+    "columns of twos": ((33, 64), (64, 70)),
+    "odd columns": ((2, 45, 24), (2, 24, 197)),
+    "odd columns, pieces": ((50, 3072), (3072, 101)),
     "steps of 16": ((40, 48), (48, 40)),
     "steps of 28": ((60, 196), (196, 64)),
     "odd steps": ((45, 197), (197, 104)),
@@ -89,7 +93,9 @@ CASES = {
 def test_default_schedules(name, has_epilogue):
     f = check(*CASES[name], has_epilogue)
     assert len(f.kernels) == 1
-    assert ("tl_take_ticket" in f.kernels[0].source) == (name in ("slices", "pieces"))
+    assert ("tl_take_ticket" in f.kernels[0].source) == (
+        name in ("slices", "pieces", "odd columns, pieces")
+    )
 
 
 def test_two_kernels_where_no_fence_is_known():
@@ -134,6 +140,9 @@ def test_slices(name, has_epilogue):
         # Less than a block.
         ((5, 30, 64), (1, 64, 32)),
         ((9, 64), (64, 20)),
+        # Vectors do not divide the columns.
+        ((2, 70, 64), (64, 71)),
+        ((64, 64), (64, 66)),
     ],
 )
 @pytest.mark.parametrize(
@@ -274,7 +283,10 @@ def test_other_sums_have_no_tile():
     assert not has_tile(matmul(te.placeholder((1, 64), name="row"), w))
     assert not has_tile(general_matmul(x, t, transpose_b=True))
     assert not has_tile(matmul(square, square))
-    assert not has_tile(matmul(x, te.placeholder((64, 49), name="u")))
+    assert has_tile(matmul(x, te.placeholder((64, 49), name="u")))
+    assert not has_tile(matmul(x, te.placeholder((64, 29), name="u")))
+    odd = te.placeholder((30, 29), name="odd")
+    assert not has_tile(matmul(odd, te.placeholder((29, 65), name="u")))
     for other in ("opencl -device=mali", "opencl -device=adreno", "llvm"):
         assert tile_of(matmul(x, w), matmul(x, w), Target(other).value) is None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -13,7 +13,16 @@ from ....extents import likely, number_of
 from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ..family import Family, KernelTask, Scheduled
-from .products import SPARED, Limits, ProductTile, candidates, has_tiles, schedule_product, seconds
+from .products import (
+    SPARED,
+    Limits,
+    ProductTile,
+    candidates,
+    has_tiles,
+    lanes_have_no_tests,
+    schedule_product,
+    seconds,
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class SharedProducts(Family[Product, ProductTile]):
     is_estimated = True
 
     def facts_of(self, task: KernelTask) -> Product | None:
-        """Return the extents; None for few rows or columns, or if vectors do not divide columns."""
+        """Return the extents; None if no tiles are possible or if there are few rows or columns."""
         sums, root, target = task.sums, task.root, task.target
         assert sums is not None
         if target.is_cpu or len(root.shape) != len(sums.shape):
@@ -47,13 +56,17 @@ class SharedProducts(Family[Product, ProductTile]):
         steps, written = (number_of(n) for n in (sums.op.reduce_axis[0].dom.extent, root.shape[-1]))
         if steps is None or written is None or written != number_of(sums.shape[-1]):
             return None
-        if not has_tiles(rows, columns):
+        if not has_tiles(rows, columns, steps):
             return None
         return Product(prod(batch), rows, columns, steps, Limits.of(target))
 
-    def points(self, facts: Product) -> Iterable[tuple[ProductTile, str | None]]:
+    def points(self, facts: Product) -> Iterator[tuple[ProductTile, str | None]]:
         """Return tiles of measured efficiency, with the most steps that fit shared memory."""
-        return candidates(facts.steps, facts.limits)
+        for tile, broken in candidates(facts.steps, facts.limits):
+            if lanes_have_no_tests(tile, facts.rows, facts.columns, facts.steps):
+                yield tile, broken
+            else:
+                yield tile, "lanes with tests"
 
     def seconds(self, facts: Product, knobs: ProductTile, profile: DeviceProfile) -> float:
         """Return the estimate of :func:`.products.seconds`, with what a second launch costs."""

@@ -19,6 +19,7 @@ from .... import te
 from ...._core import IterVar, Schedule, Stage, TargetValue, Tensor
 from ....extents import number_of
 from ....profiles import DeviceProfile
+from ...divisors import vector_lanes
 from ..channels_last.axes import in_registers, vectorize
 
 _LANES = 4
@@ -175,10 +176,25 @@ class Limits:
         return "shared memory" if tile.shared_bytes > self.shared_bytes else None
 
 
-def has_tiles(rows: int, columns: int) -> bool:
-    """Whether a product has enough rows and columns for tiles, and vectors divide its columns."""
+def has_tiles(rows: int, columns: int, steps: int) -> bool:
+    """Whether a product has enough rows and columns for tiles."""
     most = MOST_BLOCKS_ALONG_Y * _WARP[1] * _LANES
-    return rows >= _LEAST_ROWS and _LEAST_COLUMNS <= columns <= most and columns % _LANES == 0
+    if rows < _LEAST_ROWS or not _LEAST_COLUMNS <= columns <= most:
+        return False
+    tiles = (ProductTile(*used[:2], _STEPS[-1]) for used in _USED)
+    return any(lanes_have_no_tests(each, rows, columns, steps) for each in tiles)
+
+
+def lanes_have_no_tests(tile: ProductTile, rows: int, columns: int, steps: int) -> bool:
+    """Whether the lanes of a thread's sums need no tests of their own.
+
+    They need them if vectors do not divide the columns, unless the matrix has a whole block and
+    the tiles of the steps are whole.
+    """
+    if columns % _LANES == 0:
+        return True
+    down, across = tile.block
+    return rows >= down and columns >= across and steps % (tile.steps * tile.pieces) == 0
 
 
 def candidates(steps: int, limits: Limits) -> Iterator[tuple[ProductTile, str | None]]:
@@ -271,7 +287,7 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     if tile.has_one_kernel:
         block, thread, turn = _bind_blocks(s[root], tile, _bind_grid)
         s[added].compute_at(s[root], turn)
-        _add_up(s[added], tile.lanes_written)
+        _add_up(s[added], _lanes_of(root, tile.lanes_written))
         s[parts].set_scope("global")
         s[parts].compute_at(s[root], block)
         _sum_tiles(s, parts, parts, factors, tile, _bind_pieces)
@@ -279,7 +295,7 @@ def schedule_product(s: Schedule, sums: Tensor, root: Tensor, tile: ProductTile)
     _sum_tiles(s, parts, parts, factors, tile, _bind_grid)
     thread = _bind_elements(s[root], tile.threads_of_slice)
     s[added].compute_at(s[root], thread)
-    _add_up(s[added], _LANES)
+    _add_up(s[added], _lanes_of(root, _LANES))
     return thread
 
 
@@ -309,7 +325,7 @@ def _sum_tiles(
     added = in_registers(s, sums, root)
     block, thread, turn = _bind_blocks(s[root], tile, bind_blocks)
     s[added].compute_at(s[root], turn)
-    _add_up(s[added], tile.lanes_written)
+    _add_up(s[added], _lanes_of(root, tile.lanes_written))
     s[shared].set_scope("shared")
     s[shared].compute_at(s[root], block)
     s[local].compute_at(s[shared], _bind_slices(s[shared], tile))
@@ -339,13 +355,14 @@ def _bind_blocks(
     """
     *others, row, column = stage.op.axis
     block_row, row = stage.split(row, tile.block[0])
+    lanes = _lanes_of(stage.op.output(0), tile.lanes_written)
     block_column, column = stage.split(column, tile.block[1])
-    column, lane = stage.split(column, tile.lanes_written)
-    turn, row = stage.split(row, tile.threads * tile.lanes_written // tile.block[1])
+    column, lane = stage.split(column, lanes)
+    turn, row = stage.split(row, tile.threads * lanes // tile.block[1])
     stage.reorder(*others, block_row, block_column, row, column, turn, lane)
     thread = stage.fuse(row, column)
     bind_blocks(stage, [*others, block_row], block_column)
-    _bind_thread(stage, thread, [turn, lane], tile.lanes_written)
+    _bind_thread(stage, thread, [turn, lane], lanes)
     return block_column, thread, turn
 
 
@@ -390,17 +407,19 @@ def _bind_thread(stage: Stage, thread: IterVar, own: list[IterVar], lanes: int =
     stage.bind(thread, te.thread_axis("threadIdx.x"))
     for axis in vectors:
         stage.unroll(axis)
-    vectorize(stage, lane, lanes)
+    is_whole = _lanes_of(stage.op.output(0), lanes) == lanes
+    vectorize(stage, lane, lanes if is_whole else 1)
 
 
 def _bind_elements(stage: Stage, threads: int) -> IterVar:
     """Give each thread a vector of elements; return the axis of threads."""
     *others, column = stage.op.axis
-    columns, lane = stage.split(column, _LANES)
+    lanes = _lanes_of(stage.op.output(0), _LANES)
+    columns, lane = stage.split(column, lanes)
     block, thread = stage.split(stage.fuse(*others, columns), threads)
     stage.bind(block, te.thread_axis("blockIdx.x"))
     stage.bind(thread, te.thread_axis("threadIdx.x"))
-    stage.vectorize(lane)
+    vectorize(stage, lane, lanes)
     return thread
 
 
@@ -431,7 +450,7 @@ def _accumulate(s: Schedule, sums: Tensor, factors: list[Tensor], tile: ProductT
             s[each].unroll(across)
         else:
             _vectorize(s[each], across)
-    for each, own in zip(shared, (lanes, _LANES), strict=True):
+    for each, own in zip(shared, (lanes, _lanes_of(factors[1], _LANES)), strict=True):
         s[each].compute_at(stage, outer)
         _copy(s[each], tile.threads, own)
         s[each].pipeline(stages=2)
@@ -454,6 +473,13 @@ def _copy(stage: Stage, threads: int, lanes: int) -> None:
     vectorize(stage, lane, lanes)
 
 
+def _lanes_of(matrix: Tensor, most: int) -> int:
+    """Return the lanes of the vectors of a row of a matrix, none of which ends outside of it."""
+    columns = number_of(matrix.shape[-1])
+    assert columns is not None
+    return vector_lanes(columns, most)
+
+
 def _vectorize(stage: Stage, axis: IterVar, lanes: int = _LANES) -> None:
     _, lane = stage.split(axis, lanes)
     vectorize(stage, lane, lanes)
@@ -466,6 +492,7 @@ __all__ = [
     "ProductTile",
     "candidates",
     "has_tiles",
+    "lanes_have_no_tests",
     "schedule_product",
     "seconds",
 ]
