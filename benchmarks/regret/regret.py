@@ -9,7 +9,8 @@ needs only Texloom and NumPy, so that the file can be carried to another machine
 that has a family of schedules, it measures the default, a random search and a directed search of as
 many points each, and checks all outputs. It writes its results after each operator; if it is
 started again, it goes on. Operators are measured in a random order, so that a part of them is a
-sample. With `--jobs`, processes compile side by side, and take turns to time.
+sample. With `--jobs`, processes compile side by side, and take turns to time. Times are those of
+the kernels on the device, by its time stamps, and the profile's time of a launch for each.
 
 `report` prints how many times as long as the best point the default takes, by family, and draws
 estimates against times.
@@ -36,18 +37,21 @@ from typing import Any
 import numpy as np
 from picture import scatter
 from report import table
+from stamps import StampedKernel
 
 import texloom
+from texloom import _core
 from texloom.graph.scheduler import collected_tasks
 from texloom.measure.loop import Sampling, measure
 from texloom.ops.schedules.family import Kernel
 from texloom.records import Trial
-from texloom.tuning import Expected, Operator, measured_trial
+from texloom.tuning import Operator, measured_trial
 from texloom.tuning.kernel_trial import Phase
 
 Taken = MutableMapping[tuple[str, str], str]
-_SHORT = Sampling(rounds=3, sample_seconds=0.005)
-_FINAL = Sampling(rounds=15, sample_seconds=0.02, warm_up_seconds=0.1)
+# Time on the device; short kernels take several times as long with their launches.
+_SHORT = Sampling(rounds=3, sample_seconds=0.002, most_runs=200)
+_FINAL = Sampling(rounds=15, sample_seconds=0.005, most_runs=500, warm_up_seconds=0.1)
 
 
 class Search:
@@ -59,17 +63,24 @@ class Search:
     kernel : Kernel
     turn : Lock
         Who holds it may time.
+    profile : Profile
+        Where the device's time stamps are.
 
     Attributes
     ----------
     trials : dict of knobs to Trial
+    launch_seconds : float
+        By the profile of the device, or of its kind.
     """
 
-    def __init__(self, operator: Operator, kernel: Kernel, turn: Lock) -> None:
+    def __init__(
+        self, operator: Operator, kernel: Kernel, turn: Lock, profile: _core.Profile
+    ) -> None:
         family, task = kernel[0], operator.kernels[kernel]
         self.space, self.default = family.space(task), family.default(task)
         self._operator, self._kernel, self._task = operator, kernel, task
-        self._expected = Expected(operator, kernel)
+        self._expected = StampedKernel(operator, kernel, profile)
+        self.launch_seconds = self._task.profile.launch_seconds
         self._turn = turn
         self.trials: dict[Any, Trial] = {}
 
@@ -79,8 +90,12 @@ class Search:
 
     @property
     def seconds(self) -> dict[Any, float]:
-        """The measured points."""
-        return {knobs: each.seconds for knobs, each in self.trials.items() if each.seconds}
+        """The measured points, with their launches."""
+        return {
+            knobs: self._launched(knobs, each.seconds)
+            for knobs, each in self.trials.items()
+            if each.seconds
+        }
 
     @property
     def errors(self) -> dict[Any, str]:
@@ -126,7 +141,11 @@ class Search:
         arms = [self._expected.arm(each) for each in (self.default, best)]
         with self._turn:
             default, other = measure(arms, _FINAL)
-        return best, default.median, other.median
+        own = self._launched(self.default, default.median)
+        return best, own, self._launched(best, other.median)
+
+    def _launched(self, knobs: Any, seconds: float) -> float:
+        return seconds + len(self.trials[knobs].kernels) * self.launch_seconds
 
 
 def _row(name: str, kernel: Kernel, search: Search) -> dict[str, Any]:
@@ -136,6 +155,7 @@ def _row(name: str, kernel: Kernel, search: Search) -> dict[str, Any]:
         "family": kernel[0].name,
         "facts": str(kernel[1]),
         "points": len(search.space),
+        "launch_seconds": search.launch_seconds,
         "measured": [
             {"knobs": asdict(knobs), "seconds": seconds, "estimate": search.estimate(knobs)}
             for knobs, seconds in search.seconds.items()
@@ -179,6 +199,9 @@ class Measurer:
 
     def __init__(self, options: argparse.Namespace, end: float, taken: Taken, turn: Lock) -> None:
         self._options, self._end, self._taken, self._turn = options, end, taken, turn
+        profile = _core.start_profile()
+        assert profile is not None  # no device is open
+        self._profile = profile
         self._device = texloom.device("opencl", options.device)
 
     def rows(self, name: str, text: str) -> list[dict[str, Any]]:
@@ -191,7 +214,7 @@ class Measurer:
                 continue
             if self._taken.setdefault((kernel[0].name, str(kernel[1])), name) != name:
                 continue
-            search = Search(operator, kernel, self._turn)
+            search = Search(operator, kernel, self._turn, self._profile)
             search.try_points(search.at_random(), self._options.points)
             search.try_points(search.directed(), self._options.points)
             found.append(_row(name, kernel, search))
