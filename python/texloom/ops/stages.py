@@ -43,9 +43,17 @@ def stored_source(tensor: Tensor) -> Tensor:
 
 def rank_of_inputs(tensor: Tensor) -> int:
     """Return the most axes of the inputs from which a tensor is computed."""
-    inputs = [each for stage in stages_of([tensor]) for each in stage.op.input_tensors]
-    ranks = [len(each.shape) for each in inputs if isinstance(each.op, te.PlaceholderOp)]
-    return max(ranks, default=0)
+    if isinstance(tensor.op, te.PlaceholderOp):
+        return 0
+    return max((len(each.shape) for each in inputs_of(tensor)), default=0)
+
+
+def inputs_of(tensor: Tensor) -> list[Tensor]:
+    """Return the inputs from which a tensor is computed; the tensor itself if it is an input."""
+    if isinstance(tensor.op, te.PlaceholderOp):
+        return [tensor]
+    read = [each for stage in stages_of([tensor]) for each in stage.op.input_tensors]
+    return list({each.op: each for each in read if isinstance(each.op, te.PlaceholderOp)}.values())
 
 
 def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
@@ -57,4 +65,4 @@ def readers_of(stages: Sequence[Tensor]) -> dict[te.Operation, list[Tensor]]:
     return readers
 
 
-__all__ = ["rank_of_inputs", "readers_of", "stages_of", "stored_source"]
+__all__ = ["inputs_of", "rank_of_inputs", "readers_of", "stages_of", "stored_source"]

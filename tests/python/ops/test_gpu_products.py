@@ -12,13 +12,8 @@ from texloom.ops.products import general_matmul, matmul
 from texloom.ops.schedules.default import schedule_default
 from texloom.ops.schedules.family import KernelTask, Space
 from texloom.ops.schedules.gpu.product_family import PRODUCTS, Product
-from texloom.ops.schedules.gpu.products import (
-    Limits,
-    ProductTile,
-    candidates,
-    schedule_product,
-    seconds,
-)
+from texloom.ops.schedules.gpu.product_tiles import Limits, ProductTile, candidates, seconds
+from texloom.ops.schedules.gpu.products import schedule_product
 from texloom.profiles import stated
 from texloom.target import Target
 

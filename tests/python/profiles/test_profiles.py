@@ -16,7 +16,7 @@ from texloom.ops.schedules.family import KernelTask
 from texloom.ops.schedules.gpu import tiles
 from texloom.ops.schedules.gpu.channels_last import CONVOLUTIONS, Convolution
 from texloom.ops.schedules.gpu.product_family import PRODUCTS, Product
-from texloom.ops.schedules.gpu.products import Limits
+from texloom.ops.schedules.gpu.product_tiles import Limits
 from texloom.ops.schedules.gpu.slices import PRODUCTS_OF_FEW_ROWS
 from texloom.ops.schedules.gpu_tiles import gpu_tile
 from texloom.ops.schedules.reduction import parts_of

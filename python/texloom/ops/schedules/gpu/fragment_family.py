@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import _core, te
-from ...._core import IterVar, Schedule, Stage, Tensor
+from ...._core import IterVar, Schedule, Tensor
 from ....extents import are_known
 from ....profiles import DeviceProfile
 from ....tir.fragments import FRAGMENT_SIDE
@@ -24,8 +24,9 @@ from ...stages import stages_of
 from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled
 from ..family.space import first_of_least
-from .fragments import THREADS, FragmentTile, ProductAxes, schedule_fragments
-from .products import MOST_BLOCKS_ALONG_Y
+from .fragments import THREADS, FragmentTile, schedule_fragments
+from .product_axes import ProductAxes, convolution_axes
+from .product_tiles import MOST_BLOCKS_ALONG_Y
 
 _PARTS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (2, 4))
 _GROUPS = ((1, 1), (1, 2), (2, 1), (2, 2), (1, 4), (4, 1), (2, 4))
@@ -365,42 +366,13 @@ class FragmentConvolutions(FragmentFamily):
 
     def axes_of(self, task: KernelTask) -> ProductAxes | None:
         """Return the axes of a convolution without groups, of whole vectors of channels."""
-        sums, root = task.sums, task.root
-        assert sums is not None
-        roles = Contraction.of(sums)
-        assert roles is not None
-        outputs = int(root.shape[1])
-        inputs, *taps = sums.op.reduce_axis
-        channels = int(inputs.dom.extent)
-        if roles.rows_per_group < outputs or channels % _LANES or outputs % _LANES:
-            return None
-        _, column, *rows = sums.op.axis
-        lanes = _most_lanes(task)
-        extents = tuple(int(extent) for extent in root.shape[2:])
-        if len(rows) < len(extents):
-            extents = (prod(extents),)
-        return ProductAxes(
-            rows,
-            [column],
-            [*taps, inputs],
-            extents,
-            (False, False),
-            _pixels_and_channels,
-            lanes,
-            (lanes, lanes),
-        )
+        return convolution_axes(task, _LANES, _most_lanes(task))
 
     def weight_layout(self, task: KernelTask, knobs: FragmentTile) -> str | None:
         """Return the layout of weights with output channels last."""
         del knobs
         assert task.sums is not None
         return outputs_last(len(task.sums.op.input_tensors[1].shape))
-
-
-def _pixels_and_channels(stage: Stage) -> tuple[IterVar, IterVar]:
-    """Return the axis of all pixels of ``[N, C, *spatial]``, and that of channels."""
-    _, channel, *spatial = stage.op.axis
-    return stage.fuse(*spatial), channel
 
 
 PRODUCTS, CONVOLUTIONS = FragmentProducts(), FragmentConvolutions()

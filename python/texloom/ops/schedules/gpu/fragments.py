@@ -10,7 +10,6 @@ of a tile to be done with its piece or by a second kernel, as those of gpu/produ
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
@@ -19,6 +18,7 @@ from ...._core import IterVar, Schedule, Stage, Tensor
 from ....tir.fragments import FRAGMENT_SIDE
 from ...divisors import vector_lanes
 from ..channels_last.axes import vectorize
+from .product_axes import ProductAxes
 
 THREADS = 32
 """The threads of a SIMD-group, which hold fragments together."""
@@ -86,38 +86,6 @@ class FragmentTile:
         )
         sums = down * (across + _PAD) * self.slices if self.pieces == 1 else 0
         return self.stages * factor_bytes * factors + 4 * (sums + self.has_one_kernel)
-
-
-@dataclass(frozen=True)
-class ProductAxes:
-    """The axes of a sum that make it a product of matrices, and those of the stage that is written.
-
-    Attributes
-    ----------
-    rows, columns, steps : list of IterVar
-        Of the sums; those of a list become one axis.
-    row_extents : tuple of int
-        How many values of each axis of `rows` the stage has that is written.
-    transposed : (bool, bool)
-        Whether the memory of the left factor is contiguous along rows, and that of the right factor
-        along steps.
-    written : callable
-        Returns the axes of rows and of columns of the stage that is written, given the stage; the
-        columns are contiguous in memory.
-    lanes : int
-        Columns that are written together.
-    loaded : (int, int)
-        Neighbors that are copied together, of each factor.
-    """
-
-    rows: list[IterVar]
-    columns: list[IterVar]
-    steps: list[IterVar]
-    row_extents: tuple[int, ...]
-    transposed: tuple[bool, bool]
-    written: Callable[[Stage], tuple[IterVar, IterVar]]
-    lanes: int
-    loaded: tuple[int, int]
 
 
 def schedule_fragments(
@@ -332,4 +300,4 @@ def _add_up(stage: Stage, lanes: int) -> None:
     vectorize(stage, lane, lanes)
 
 
-__all__ = ["THREADS", "FragmentTile", "ProductAxes", "schedule_fragments"]
+__all__ = ["THREADS", "FragmentTile", "schedule_fragments"]

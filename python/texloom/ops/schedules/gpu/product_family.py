@@ -1,4 +1,4 @@
-"""The family of products of matrices by tiles in shared memory, for GPUs."""
+"""The families of products and convolutions by tiles in shared memory, for GPUs."""
 
 from __future__ import annotations
 
@@ -7,22 +7,27 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from .... import _core
+from .... import _core, te
 from ...._core import IterVar, Schedule, Tensor
-from ....extents import likely, number_of
+from ....extents import are_known, likely, number_of
 from ....profiles import DeviceProfile
 from ...contraction import Contraction
+from ...stages import inputs_of
+from ..channels_last.layouts import is_channels_last
+from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled
-from .products import (
+from .product_axes import convolution_axes
+from .product_tiles import (
+    LANES,
     SPARED,
     Limits,
     ProductTile,
     candidates,
     has_tiles,
     lanes_have_no_tests,
-    schedule_product,
     seconds,
 )
+from .products import schedule_matrices, schedule_product
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,27 @@ class Product:
     limits: Limits
 
 
-class SharedProducts(Family[Product, ProductTile]):
-    """Products of row-major matrices of float32, on devices with fast shared memory."""
+class SharedTiles(Family[Product, ProductTile]):
+    """Sums in float32 of products, on devices with fast shared memory."""
+
+    is_estimated = True
+
+    def points(self, facts: Product) -> Iterator[tuple[ProductTile, str | None]]:
+        """Return tiles of measured efficiency, with the most steps that fit shared memory."""
+        return candidates(facts.steps, facts.limits)
+
+    def seconds(self, facts: Product, knobs: ProductTile, profile: DeviceProfile) -> float:
+        """Return the estimate of :func:`.product_tiles.seconds`, and what a second launch costs."""
+        spent = seconds(knobs, facts.batch, facts.rows, facts.columns, facts.steps, profile)
+        if facts.limits.has_fence and knobs.pieces > 1 and not knobs.has_one_kernel:
+            spent += SPARED * profile.launch_seconds
+        return spent
+
+
+class SharedProducts(SharedTiles):
+    """Products of row-major matrices."""
 
     name = "products in shared memory"
-    is_estimated = True
 
     def facts_of(self, task: KernelTask) -> Product | None:
         """Return the extents; None if no tiles are possible or if there are few rows or columns."""
@@ -61,19 +82,12 @@ class SharedProducts(Family[Product, ProductTile]):
         return Product(prod(batch), rows, columns, steps, Limits.of(target))
 
     def points(self, facts: Product) -> Iterator[tuple[ProductTile, str | None]]:
-        """Return tiles of measured efficiency, with the most steps that fit shared memory."""
-        for tile, broken in candidates(facts.steps, facts.limits):
+        """Return the tiles whose lanes need no tests."""
+        for tile, broken in super().points(facts):
             if lanes_have_no_tests(tile, facts.rows, facts.columns, facts.steps):
                 yield tile, broken
             else:
                 yield tile, "lanes with tests"
-
-    def seconds(self, facts: Product, knobs: ProductTile, profile: DeviceProfile) -> float:
-        """Return the estimate of :func:`.products.seconds`, with what a second launch costs."""
-        spent = seconds(knobs, facts.batch, facts.rows, facts.columns, facts.steps, profile)
-        if facts.limits.has_fence and knobs.pieces > 1 and not knobs.has_one_kernel:
-            spent += SPARED * profile.launch_seconds
-        return spent
 
     def apply(self, s: Schedule, task: KernelTask, knobs: ProductTile) -> Scheduled:
         """Schedule a product, and later stages of the same kernel."""
@@ -102,6 +116,60 @@ def _are_of_matrices(sums: Tensor) -> bool:
     return len(loads) == 2 and ends(loads[0], row, k) and ends(loads[1], k, column)
 
 
-PRODUCTS = SharedProducts()
+class SharedConvolutions(SharedTiles):
+    """Convolutions with channels last, as products of the pixels of windows and the weights."""
 
-__all__ = ["PRODUCTS", "Product", "SharedProducts"]
+    name = "convolutions in shared memory"
+
+    def facts_of(self, task: KernelTask) -> Product | None:
+        """Return the extents of the product; None for groups, and for channels that are no vectors.
+
+        The pixels that are read must have channels last, so that threads copy neighbors. Extents
+        that only a call knows are left to other families, as tiles are whole.
+        """
+        sums, root = task.sums, task.root
+        assert sums is not None
+        if task.target.is_cpu or not task.profile.has_fast_shared_memory:
+            return None
+        reduced = [axis.dom.extent for axis in sums.op.reduce_axis]
+        if sums.dtype != "float32" or not are_known((*sums.shape, *root.shape, *reduced)):
+            return None
+        axes = convolution_axes(task, LANES, LANES)
+        if axes is None or not _reads_channels_last(task):
+            return None
+        rows, columns, steps = prod(axes.row_extents), int(root.shape[1]), prod(map(int, reduced))
+        if not has_tiles(rows, columns, steps):
+            return None
+        return Product(int(root.shape[0]), rows, columns, steps, Limits.of(task.target))
+
+    def apply(self, s: Schedule, task: KernelTask, knobs: ProductTile) -> Scheduled:
+        """Schedule a convolution, its padding, and later stages of the same kernel."""
+        sums = task.sums
+        assert sums is not None
+        axes = convolution_axes(task, LANES, LANES)
+        assert axes is not None
+        padded = [each.op for each in sums.op.input_tensors if isinstance(each.op, te.ComputeOp)]
+        for each in padded:
+            s[each].compute_inline()
+        thread = schedule_matrices(s, sums, task.root, axes, knobs)
+        return Scheduled(task.root, thread, {sums.op, task.root.op, *padded})
+
+    def weight_layout(self, task: KernelTask, knobs: ProductTile) -> str | None:
+        """Return the layout of weights with output channels last."""
+        del knobs
+        assert task.sums is not None
+        return outputs_last(len(task.sums.op.input_tensors[1].shape))
+
+
+def _reads_channels_last(task: KernelTask) -> bool:
+    """Whether all images that a convolution reads have channels last, as far as it is known."""
+    assert task.sums is not None
+    pixels = task.sums.op.input_tensors[0]
+    images = (each for each in inputs_of(pixels) if prod(map(int, each.shape[2:])) > 1)
+    scopes = (task.scopes.get(each.op) for each in images)
+    return all(scope is None or is_channels_last(scope) for scope in scopes)
+
+
+PRODUCTS, CONVOLUTIONS = SharedProducts(), SharedConvolutions()
+
+__all__ = ["CONVOLUTIONS", "PRODUCTS", "Product", "SharedConvolutions", "SharedProducts"]
