@@ -55,9 +55,12 @@ def _plot(name: str, rows: list[dict[str, Any]], left: float) -> list[str]:
             f'<text x="{left + place}" y="{bottom + 16}" text-anchor="middle">{label}</text>',
             f'<text x="{left - 6}" y="{bottom - place + 4}" text-anchor="end">{label}</text>',
         ]
-    parts += [
-        f'<circle cx="{left + at(x):.1f}" cy="{bottom - at(y):.1f}" r="{radius}" fill="{color}" '
-        'fill-opacity="0.5"/>'
-        for x, y, color, radius in points
-    ]
+    for color in COLORS:
+        parts.append(f'<g fill="{color}" fill-opacity="0.5">')
+        parts += [
+            f'<circle cx="{left + at(x):.1f}" cy="{bottom - at(y):.1f}" r="{radius}"/>'
+            for x, y, own, radius in points
+            if own == color
+        ]
+        parts.append("</g>")
     return parts
