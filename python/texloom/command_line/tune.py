@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,13 +18,15 @@ from ..inspect.describe import counted
 from ..records import Place, measured_device, open_records
 from ..records.address import named_or_default
 from ..records.best_file import write_best
+from ..tuning.build_pool import MOST_BUILDERS, BuildPool
 from ..tuning.device_process import DeviceProcess
 from ..tuning.search import SEARCHES
 from ..tuning.session import EFFORTS, Session
+from ..tuning.working_time import WorkingTime
 from .arrays import refuse_missing_folder
 from .model_arguments import add_compile_arguments, choose_device, compile_model, is_package
 from .reports import Progress, reported
-from .tune_reports import TuningView, summary_lines, trial_facts
+from .tune_reports import TuningView, summary_facts, summary_lines, trial_facts
 
 if TYPE_CHECKING:
     from ..graph.scheduler import Collected
@@ -74,7 +77,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="BEST.json",
         help="write the best knobs to this file, for `texloom compile --tuned`",
     )
-    parser.add_argument("--json", action="store_true", help="write a line of JSON for each trial")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="write a line of JSON for each trial, and one with the summary",
+    )
     options = parser.parse_args(arguments)
     if options.trials is not None and options.trials < 1:
         parser.error(f"--trials is {options.trials}, but must be at least 1")
@@ -122,20 +129,26 @@ def _tune(options: argparse.Namespace) -> int:
         effort = replace(effort, trials=options.trials)
     tasks = _tasks(options)
     own = measured_device(present(options.device))
+    place, working = Place.here(own), WorkingTime()
+    builders = min(os.cpu_count() or 1, MOST_BUILDERS)
     with (
         open_records(database, creates=True) as records,
-        DeviceProcess(options.device, Place.here(own)) as process,
+        DeviceProcess(options.device, place, working=working) as process,
+        BuildPool(options.device, place, builders, working) as builds,
     ):
-        session = Session(tasks, records, process, own, search, effort)
+        session = Session(
+            tasks, records, process, own, search, effort, builds=builds, working=working
+        )
         if not session.kernels:
             print(f"{options.model} has no kernels with knobs for {own}", file=sys.stderr)
             return 0
-        count, is_interrupted = 0, False
+        last: Any = None
+        is_interrupted = False
         with TuningView(session.kernels, effort, quiet=options.json) as view:
 
             def show(progress: Any) -> None:
-                nonlocal count
-                count = progress.trials
+                nonlocal last
+                last = progress
                 view.show(progress)
                 if options.json:
                     print(json.dumps(trial_facts(progress)), flush=True)
@@ -146,9 +159,11 @@ def _tune(options: argparse.Namespace) -> int:
                 is_interrupted = True
     if options.output is not None:
         write_best(session.best_knobs(), options.output)
-    if not options.json:
-        print("\n".join(summary_lines(session.kernels)))
-        print(f"{counted(count, 'trial')} in {database}")
+    if options.json:
+        print(json.dumps(summary_facts(session.kernels, last)))
+    else:
+        print("\n".join(summary_lines(session.kernels, last)))
+        print(f"{counted(0 if last is None else last.trials, 'trial')} in {database}")
         if options.output is not None:
             print(f"texloom compile {options.model} --tuned {options.output}")
         if is_interrupted:

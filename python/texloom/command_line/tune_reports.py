@@ -68,8 +68,11 @@ def total_line(kernels: Sequence[Tuned]) -> str:
     return f"{line}; failed: {told}" if told else line
 
 
-def summary_lines(kernels: Sequence[Tuned]) -> list[str]:
-    """Return what was gained where, and how many points rules had left out."""
+def summary_lines(kernels: Sequence[Tuned], last: Progress | None) -> list[str]:
+    """Return what was gained where, how many points rules had left out, and what took the time.
+
+    `last` is the state after the last trial; None if none was made.
+    """
     rows = rows_of(kernels)
     lines = aligned([_HEADING, *rows[:_MOST_ROWS]])
     if len(rows) > _MOST_ROWS:
@@ -85,7 +88,37 @@ def summary_lines(kernels: Sequence[Tuned]) -> list[str]:
             f"{points:,} of {whole:,} points are legal; the rule that left out most: {rule} "
             f"({number:,})"
         )
+    if last is not None:
+        lines.append(
+            f"{last.seconds:.0f} s, of which the device worked or kernels were compiled for "
+            f"{last.working_seconds / last.seconds:.0%}, the tuner itself for "
+            f"{last.own_seconds / last.seconds:.1%}"
+        )
+        if last.repeated:
+            lines.append(
+                f"{counted(last.repeated, 'trial')} made again, because the reference kernel had "
+                "drifted"
+            )
     return [*lines, total_line(kernels)]
+
+
+def summary_facts(kernels: Sequence[Tuned], last: Progress | None) -> dict[str, Any]:
+    """Return the summary for a line of JSON; `last` is as for :func:`summary_lines`."""
+    default, best = totals(kernels)
+    facts: dict[str, Any] = {"default_seconds": default, "best_seconds": best, "trials": 0}
+    if last is not None:
+        facts |= _course(last)
+    return {"summary": facts}
+
+
+def _course(progress: Progress) -> dict[str, Any]:
+    return {
+        "trials": progress.trials,
+        "repeated": progress.repeated,
+        "elapsed_seconds": progress.seconds,
+        "working_seconds": progress.working_seconds,
+        "own_seconds": progress.own_seconds,
+    }
 
 
 def trial_facts(progress: Progress) -> dict[str, Any]:
@@ -102,9 +135,7 @@ def trial_facts(progress: Progress) -> dict[str, Any]:
         "best_seconds": one.searched.best_seconds,
         "default_seconds": one.searched.default_seconds,
         "operators": one.count,
-        "trials": progress.trials,
-        "elapsed_seconds": progress.seconds,
-        "measuring_seconds": progress.measuring_seconds,
+        **_course(progress),
     }
 
 

@@ -2,59 +2,82 @@
 
     python -m texloom.tuning.device_child CONNECTION DEVICE
 
-Answers each request with the phases that a trial begins, then with the trial, which has failed if
-the default of the kernel fails. An exception is the answer if there is no such kernel.
+Answers each request with the phases that begin, then with the trial, which has failed if the
+default of the kernel fails, or with the build. An exception is the answer if there is no such
+kernel.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from multiprocessing.connection import Connection
 
 from ..devices.lookup import present
 from ..errors import TVMError
-from ..ops.schedules.family import knob_values
 from ..records import Failure, Place, Subject, Trial, measured_device
-from .device_process import Request
+from .device_process import BuildRequest, Request, failed_trial
+from .kernel_build import Build, built
 from .kernel_trial import Expected, measured_trial
 from .operator import Operator
 
+_KEPT = 3
+"""Kernels that are kept with their operators: the reference, and those measured in turn."""
+
 
 class Child:
-    """Makes trials; the operator of the last one is kept, with the outputs of its default."""
+    """Makes trials and builds; the latest operators are kept, with the outputs of defaults."""
 
     def __init__(self, connection: Connection, device: str) -> None:
         self._connection, self._device = connection, present(device)
-        self._subject: Subject | None = None
-        self._expected: Expected | None = None
+        self._kept: dict[Subject, Expected] = {}
+
+    def answer(self, request: Request | BuildRequest) -> Trial | Build:
+        """Do what is requested."""
+        return self.trial(request) if isinstance(request, Request) else self.build(request)
 
     def trial(self, request: Request) -> Trial:
         """Make a trial."""
         try:
             expected = self._of(request.subject)
+            assert expected.outputs is not None  # computed before a trial is timed
         except TVMError as error:
-            return Trial(
-                request.subject,
+            return failed_trial(
+                request,
                 Place.here(measured_device(self._device)),
-                knob_values(request.knobs),
-                failure=Failure.LAUNCH,
-                message=f"the default, whose outputs are expected: {str(error).splitlines()[0]}",
-                parent=request.parent,
+                Failure.LAUNCH,
+                f"the default, whose outputs are expected: {str(error).splitlines()[0]}",
+                {},
             )
         return measured_trial(
-            expected, request.knobs, request.sampling, request.parent, self._connection.send
+            expected,
+            request.knobs,
+            request.sampling,
+            request.parent,
+            self._connection.send,
+            request.build,
+            request.hopeless_seconds,
         )
 
+    def build(self, request: BuildRequest) -> Build:
+        """Build a point for a trial of another process."""
+        expected = self._of(request.subject)
+        make = partial(expected.built, request.knobs)
+        return built(expected.operator, make, request.package, self._connection.send)
+
     def _of(self, subject: Subject) -> Expected:
-        if self._expected is None or self._subject != subject:
+        expected = self._kept.pop(subject, None)
+        if expected is None:
             operator = Operator(subject.text, self._device)
             kernel = operator.kernel_of(subject)
             if kernel is None:
                 raise LookupError(f"no family has the kernel {subject.family}: {subject.facts}")
-            self._expected, self._subject = Expected(operator, kernel), subject
-            assert self._expected.outputs is not None  # computed before a trial is timed
-        return self._expected
+            expected = Expected(operator, kernel)
+        self._kept[subject] = expected
+        if len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
+        return expected
 
 
 def main() -> None:
@@ -68,7 +91,7 @@ def main() -> None:
             # Exit without releasing objects: drivers may fail to release them.
             os._exit(0)
         try:
-            answer: Trial | Exception = child.trial(request)
+            answer: Trial | Build | Exception = child.answer(request)
         except Exception as error:
             answer = error
         connection.send(answer)

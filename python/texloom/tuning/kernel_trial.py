@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from enum import Enum
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from math import inf
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -15,19 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Function
-from ..errors import TVMError
 from ..measure.loop import Arm, Sampling, measure
 from ..ops.schedules.family import Kernel, knob_values
-from ..records import Failure, Place, Trial, Verification, kernel_digest, measured_device
+from ..records import Failure, Place, Trial, Verification, measured_device
+from .kernel_build import Build, Phase, Phases, built
 from .operator import Operator
 
 TOLERANCE = 1e-4
 """The largest difference of an output to that of the default, relative to its largest element."""
 SHORT = Sampling(rounds=7, sample_seconds=0.01)
 """How a trial is timed by default."""
-
-_FAILURES = {"TL5009": Failure.OUT_OF_MEMORY, "TL5010": Failure.DEVICE_COMPILE}
-"""The classes of errors with these codes; others are those of the phase."""
 
 
 @dataclass(frozen=True)
@@ -83,47 +80,14 @@ def _difference(one: NDArray[Any], other: NDArray[Any]) -> float:
     return float(np.where(np.isfinite(distances), distances, np.inf).max()) / largest
 
 
-class Phase(Enum):
-    """A part of a trial."""
-
-    HOST_COMPILE = "host compile"
-    FIRST_RUN = "first run"
-    """With the device's compiler."""
-    RUN = "run"
-
-
-@dataclass
-class _Phases:
-    """The seconds of each phase so far, and what failed. `see` is told which phase begins."""
-
-    see: Callable[[Phase], object] | None
-    seconds: dict[str, float] = field(default_factory=dict)
-    failure: Failure | None = None
-    message: str = ""
-
-    @contextmanager
-    def of(self, phase: Phase, failure: Failure) -> Iterator[None]:
-        """Time the body; an error of Texloom ends it, and fails the trial."""
-        if self.see is not None:
-            self.see(phase)
-        begin = time.monotonic()
-        try:
-            yield
-        except TVMError as error:
-            self.failure = _FAILURES.get(error.code or "", failure)
-            self.message = str(error).splitlines()[0]
-        except MemoryError:
-            self.failure, self.message = Failure.OUT_OF_MEMORY, "out of memory on the host"
-        finally:
-            self.seconds[phase.value] = time.monotonic() - begin
-
-
 def measured_trial(
     expected: Expected,
     knobs: Any,
     sampling: Sampling = SHORT,
     parent: UUID | None = None,
     see: Callable[[Phase], object] | None = None,
+    build: Build | None = None,
+    hopeless_seconds: float = inf,
 ) -> Trial:
     """Measure a point of a kernel's space; a failure is part of the trial.
 
@@ -140,20 +104,28 @@ def measured_trial(
         The trial from which this one is made.
     see : callable, optional
         Is told which phase begins.
+    build : Build, optional
+        The point, built in another process; by default, it is built here.
+    hopeless_seconds : float
+        One sample is enough if it takes longer than this.
     """
-    operator, phases = expected.operator, _Phases(see)
-    facts: dict[str, Any] = {}
+    if build is None:
+        with TemporaryDirectory() as folder:
+            build = built(
+                expected.operator, partial(expected.built, knobs), Path(folder, "kernel.tlp"), see
+            )
+            return measured_trial(expected, knobs, sampling, parent, see, build, hopeless_seconds)
+    operator = expected.operator
+    phases = Phases(see, dict(build.phases), build.failure, build.message)
+    facts: dict[str, Any] = {"kernels": build.kernels}
     arm: Arm | None = None
-    with phases.of(Phase.HOST_COMPILE, Failure.HOST_COMPILE):
-        function = expected.built(knobs)
-        facts["kernels"] = tuple(kernel_digest(each.source) for each in function.kernels)
     if phases.failure is None:
         with phases.of(Phase.FIRST_RUN, Failure.LAUNCH):
-            arm, outputs = operator.first_run(function)
+            arm, outputs = operator.first_run(build.function(operator.device))
             facts |= _verified(expected.difference(outputs), phases)
     if phases.failure is None and arm is not None:
         with phases.of(Phase.RUN, Failure.LAUNCH):
-            (measured,) = measure([arm], sampling)
+            (measured,) = measure([arm], sampling, hopeless_seconds)
             facts |= {"times": measured.results, "runs": measured.runs}
     return Trial(
         operator.subject(expected.kernel),
@@ -167,7 +139,7 @@ def measured_trial(
     )
 
 
-def _verified(difference: float, phases: _Phases) -> dict[str, Any]:
+def _verified(difference: float, phases: Phases) -> dict[str, Any]:
     known = difference if np.isfinite(difference) else None
     if difference <= TOLERANCE:
         return {"verification": Verification.PASSED, "difference": known}
@@ -176,4 +148,4 @@ def _verified(difference: float, phases: _Phases) -> dict[str, Any]:
     return {"verification": Verification.FAILED, "difference": known}
 
 
-__all__ = ["SHORT", "TOLERANCE", "Expected", "Phase", "measured_trial"]
+__all__ = ["SHORT", "TOLERANCE", "Expected", "measured_trial"]

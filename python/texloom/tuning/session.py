@@ -6,7 +6,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from ..graph.tuned_knobs import subject_of
 from ..measure.loop import Sampling
@@ -14,10 +16,14 @@ from ..ops.schedules import Choice
 from ..ops.schedules.family import Kernel, knob_values
 from ..records import Failure, MeasuredDevice, Subject, Trial, Wanted
 from ..records.best_file import BestKnobs
+from ..records.points import standing
 from ..records.trial import canonical
-from .device_process import DeviceProcess, Request
+from .build_pool import BuildPool
+from .device_process import DeviceProcess
 from .kernel_trial import SHORT
+from .measuring import Candidate, Measuring
 from .search import Search, Searched
+from .working_time import WorkingTime
 
 if TYPE_CHECKING:
     from ..graph.scheduler import Collected
@@ -31,6 +37,8 @@ _LEAST_GAIN = 0.01
 """The search of a network ends when no more than this share of its time is expected."""
 _REPETITIONS = 2
 """How often the fastest point of a kernel is measured again, beside the default."""
+_HOPELESS = 3.0
+"""One sample is enough for a point that takes so many times as long as the best one."""
 _SHARE_TO_REPEAT = 0.15
 """The share of a run's seconds that is kept for it."""
 
@@ -80,6 +88,10 @@ class Tuned:
     known : int
         The trials that records already had.
     failures : Counter of Failure
+    failed : set of knobs
+        Points other than the default that failed once, and so do not count.
+    times : dict of UUID to tuple of knobs and float
+        The points and the seconds of the trials that nothing took the place of.
     gain : float
         The share of the kernel's time that a batch is expected to gain.
     """
@@ -90,6 +102,8 @@ class Tuned:
     cut: Mapping[str, int]
     known: int = 0
     failures: Counter[Failure] = field(default_factory=Counter)
+    failed: set[Any] = field(default_factory=set)
+    times: dict[UUID, tuple[Any, float]] = field(default_factory=dict)
     gain: float = _FIRST_GAIN
     is_done: bool = False
 
@@ -112,14 +126,14 @@ class Tuned:
 
     @property
     def expected(self) -> float:
-        """The seconds that the next batch is expected to gain; infinite before the first one.
+        """The seconds of a run that the next batch is expected to gain.
 
         Nothing is expected if the default failed: there are no outputs to compare others with.
         """
         best = self.searched.best_seconds
-        if self.is_done or self.searched.trials.get(self.searched.default) == []:
+        if self.is_done or best is None or self.searched.default_seconds is None:
             return 0.0
-        return float("inf") if best is None else self.count * best * self.gain
+        return self.count * best * self.gain
 
     def learn(self, trial: Trial, points: Mapping[str, Any]) -> None:
         """Count a trial; one of knobs that the space does not have is passed over."""
@@ -127,10 +141,17 @@ class Tuned:
         if knobs is None:
             return
         times = self.searched.trials.setdefault(knobs, [])
+        again = None if trial.parent is None else self.times.get(trial.parent)
+        if again is not None and again[0] == knobs and knobs not in self.failed:
+            times.remove(again[1])
         if trial.failure is not None:
             self.failures[trial.failure] += 1
-        elif trial.seconds is not None:
+            if knobs != self.searched.default:  # whose earlier times others are compared with
+                self.failed.add(knobs)
+                times.clear()
+        elif trial.seconds is not None and knobs not in self.failed:
             times.append(trial.seconds)
+            self.times[trial.id] = knobs, trial.seconds
 
 
 @dataclass(frozen=True)
@@ -147,8 +168,12 @@ class Progress:
         Made by this run.
     seconds : float
         Since it began.
-    measuring_seconds : float
-        Of them, those in which the device or compilers worked.
+    working_seconds : float
+        Of them, those in which the device worked or kernels were compiled.
+    own_seconds : float
+        Of them, those in which the tuner itself worked: it did not wait for other processes.
+    repeated : int
+        The trials that took the place of others, because the device was disturbed.
     """
 
     kernels: Sequence[Tuned]
@@ -156,7 +181,9 @@ class Progress:
     trial: Trial
     trials: int
     seconds: float
-    measuring_seconds: float
+    working_seconds: float
+    own_seconds: float
+    repeated: int
 
 
 class Session:
@@ -175,6 +202,10 @@ class Session:
     search : Search
     effort : Effort
     sampling : Sampling
+    builds : BuildPool, optional
+        Builds kernels ahead of their trials; without it, the process builds them.
+    working : WorkingTime, optional
+        Of the process and the builds.
 
     Attributes
     ----------
@@ -191,15 +222,18 @@ class Session:
         search: Search,
         effort: Effort,
         sampling: Sampling = SHORT,
+        builds: BuildPool | None = None,
+        working: WorkingTime | None = None,
     ) -> None:
-        self._records, self._process, self._device = records, process, device
-        self._search, self._effort, self._sampling = search, effort, sampling
+        self._device, self._search, self._effort = device, search, effort
         self._points: dict[str, dict[str, Any]] = {}
-        self._begin, self._measuring, self._trials = time.monotonic(), 0.0, 0
+        self._begin = time.monotonic()
+        self._measuring = Measuring(records, process, builds, sampling, self._learn)
+        self._working = WorkingTime() if working is None else working
         self._show: Callable[[Progress], object] = lambda _: None
         self.kernels = self._found(tasks)
         for each in self.kernels:
-            for trial in records.trials(Wanted(subject=each.subject, device=device)):
+            for trial in standing(records.trials(Wanted(subject=each.subject, device=device))):
                 each.learn(trial, self._points[each.subject.identity])
             each.known = len(each.searched.trials)
 
@@ -207,21 +241,36 @@ class Session:
         """Measure until nothing is left that is expected to pay; return the number of trials.
 
         The fastest points are measured again in the end, beside the defaults: a point may owe its
-        first time to luck. Each trial is recorded when it is made, so that Ctrl-C loses none.
+        first time to luck. Each trial is recorded when it is made, so that Ctrl-C loses none that
+        is finished.
         """
         self._begin, self._show = time.monotonic(), show
-        searching = self._effort.seconds * (1 - _SHARE_TO_REPEAT)
-        while (kernel := self._next(searching)) is not None:
+        try:
+            self._search_all(self._begin + self._effort.seconds * (1 - _SHARE_TO_REPEAT))
+            end = self._begin + self._effort.seconds
+            self._repeat(end)
+            self._measuring.check(end)
+        finally:
+            self._measuring.close()
+        return self._measuring.trials
+
+    def _search_all(self, end: float) -> None:
+        """Measure all defaults, then batches of the kernels for which they should pay most."""
+        if self._effort.trials > 0:
+            new = [k for k in self.kernels if k.searched.default not in k.searched.trials]
+            for first in range(0, len(new), BATCH):
+                some = new[first : first + BATCH]
+                defaults = [Candidate(each.subject, each.searched.default) for each in some]
+                self._measuring.batch(defaults, end)
+        while (kernel := self._next(end)) is not None:
             before = kernel.searched.best_seconds
             chosen = self._chosen(kernel)
             kernel.is_done = not chosen
-            for knobs in chosen:
-                if self._elapsed() >= searching:
-                    break
-                self._measure(kernel, knobs, self._sampling)
+            hopeless = inf if before is None else before * _HOPELESS
+            self._measuring.batch(
+                [Candidate(kernel.subject, each, hopeless) for each in chosen], end
+            )
             _revise(kernel, before)
-        self._repeat()
-        return self._trials
 
     def best_knobs(self) -> list[BestKnobs]:
         """Return the best knobs of the kernels whose default is not the fastest point."""
@@ -236,29 +285,35 @@ class Session:
             for each in sorted(faster, key=lambda each: each.subject.identity)
         ]
 
-    def _repeat(self) -> None:
+    def _repeat(self, end: float) -> None:
         """Measure again what was faster than a default, where most was gained first."""
         faster = [each for each in self.kernels if each.speedup > 1 and not each.is_repeated]
         for kernel in sorted(faster, key=lambda each: each.gained, reverse=True):
             # Another point may be the fastest once this one was measured again.
             while kernel.speedup > 1 and not kernel.is_repeated:
-                for knobs in (kernel.searched.default, kernel.searched.best):
-                    if self._elapsed() >= self._effort.seconds:
-                        return
-                    self._measure(kernel, knobs, self._sampling)
+                if time.monotonic() >= end:
+                    return
+                points = (kernel.searched.default, kernel.searched.best)
+                self._measuring.batch([Candidate(kernel.subject, each) for each in points], end)
 
-    def _measure(self, kernel: Tuned, knobs: Any, sampling: Sampling) -> None:
-        start = time.monotonic()
-        trial = self._process.trial(Request(kernel.subject, knobs, sampling))
-        self._measuring += time.monotonic() - start
-        self._records.add(trial)
-        kernel.learn(trial, self._points[kernel.subject.identity])
-        self._trials += 1
-        progress = (kernel, trial, self._trials, self._elapsed(), self._measuring)
-        self._show(Progress(self.kernels, *progress))
-
-    def _elapsed(self) -> float:
-        return time.monotonic() - self._begin
+    def _learn(self, trial: Trial) -> None:
+        """Count a trial, and show it."""
+        identity = trial.subject.identity
+        kernel = next(each for each in self.kernels if each.subject.identity == identity)
+        kernel.learn(trial, self._points[identity])
+        made, seconds = self._measuring, time.monotonic() - self._begin
+        self._show(
+            Progress(
+                self.kernels,
+                kernel,
+                trial,
+                made.trials,
+                seconds,
+                self._working.seconds,
+                seconds - made.waiting_seconds,
+                made.repeated,
+            )
+        )
 
     def _found(self, tasks: Collected) -> list[Tuned]:
         """Return each kernel that has several points once."""
@@ -284,7 +339,7 @@ class Session:
 
     def _next(self, end: float) -> Tuned | None:
         """Return the kernel whose next batch is expected to pay most; None if none is."""
-        if self._elapsed() >= end:
+        if time.monotonic() >= end:
             return None
         for each in self.kernels:
             each.is_done |= len(each.searched.trials) >= self._effort.trials
@@ -295,9 +350,7 @@ class Session:
         return max(self.kernels, key=lambda each: each.expected)
 
     def _chosen(self, kernel: Tuned) -> list[Any]:
-        """Return points of a kernel to measure: the default, then what the search wants."""
-        if kernel.searched.default not in kernel.searched.trials:
-            return [kernel.searched.default]
+        """Return points of a kernel that the search wants to be measured."""
         family = kernel.searched.kernel[0]
         others = [each.searched for each in self.kernels if each.searched.kernel[0] is family]
         left = self._effort.trials - len(kernel.searched.trials)
@@ -308,7 +361,7 @@ def _revise(kernel: Tuned, before: float | None) -> None:
     """Expect of the next batch what this one has gained, and half of what was expected of it."""
     after = kernel.searched.best_seconds
     if before is None or after is None:
-        return  # the first batch has one trial: the default
+        return
     kernel.gain = kernel.gain / 2 + (before - after) / before
 
 

@@ -29,8 +29,11 @@ def product(tmp_path, monkeypatch):
 def test_a_model_is_tuned(product, capsys):
     arguments = [*product, "--db", "r.sqlite", "--trials", 4, "--search", "random"]
     lines = succeeds(capsys, *arguments, "--json").splitlines()
-    trials = [json.loads(line) for line in lines]
+    *trials, summary = [json.loads(line) for line in lines]
     assert len({json.dumps(each["knobs"]) for each in trials}) == 4
+    facts = summary["summary"]
+    assert facts["trials"] == len(trials) and facts["best_seconds"] <= facts["default_seconds"]
+    assert 0 < facts["working_seconds"] < facts["elapsed_seconds"]
     assert all(each["failure"] is None and 0 < each["seconds"] < 1 for each in trials)
     told = succeeds(capsys, *product, "--db", "r.sqlite", "--effort", "none")
     assert "products in panels" in told and "4 of " in told
