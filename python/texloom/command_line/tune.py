@@ -26,7 +26,14 @@ from ..tuning.working_time import WorkingTime
 from .arrays import refuse_missing_folder
 from .model_arguments import add_compile_arguments, choose_device, compile_model, is_package
 from .reports import Progress, reported
-from .tune_reports import TuningView, summary_facts, summary_lines, trial_facts
+from .tune_reports import (
+    TuningView,
+    findings_of,
+    summary_facts,
+    summary_lines,
+    trial_facts,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from ..graph.scheduler import Collected
@@ -78,6 +85,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="write the best knobs to this file, for `texloom compile --tuned`",
     )
     parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE.html",
+        help="write a page about the run: gains, what each knob is worth, failures",
+    )
+    parser.add_argument(
         "--json",
         action="store_true",
         help="write a line of JSON for each trial, and one with the summary",
@@ -120,6 +133,8 @@ def _tune(options: argparse.Namespace) -> int:
         )
     if options.output is not None:
         refuse_missing_folder(options.output)
+    if options.report is not None:
+        refuse_missing_folder(options.report)
     choose_device(options)
     search = SEARCHES[options.search](options.search_seed)
     effort = EFFORTS[options.effort]
@@ -157,6 +172,9 @@ def _tune(options: argparse.Namespace) -> int:
                 session.run(show)
             except KeyboardInterrupt:
                 is_interrupted = True
+        if options.report is not None:
+            found = findings_of(session.kernels, records, own)
+            write_report(found, options.report, f"Tuning of {options.model.name}", not options.json)
     if options.output is not None:
         write_best(session.best_knobs(), options.output)
     if options.json:

@@ -7,12 +7,17 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..inspect.describe import aligned, counted
+from ..records import MeasuredDevice, Wanted
+from ..whole_file import write_whole
 
 if TYPE_CHECKING:
+    from ..records.database import Records
+    from ..tuning.report import Findings
     from ..tuning.session import Effort, Progress, Tuned
 
 _LINE_SECONDS = 10.0  # between lines where there is no terminal
@@ -139,6 +144,25 @@ def trial_facts(progress: Progress) -> dict[str, Any]:
     }
 
 
+def findings_of(kernels: Sequence[Tuned], records: Records, device: MeasuredDevice) -> Findings:
+    """Return what all trials of some kernels on a device say."""
+    from ..tuning.report import Findings
+
+    found = (records.trials(Wanted(subject=each.subject, device=device)) for each in kernels)
+    counts = {each.subject.identity: each.count for each in kernels}
+    return Findings((trial for trials in found for trial in trials), counts)
+
+
+def write_report(findings: Findings, path: Path, title: str, tells: bool = True) -> None:
+    """Write a page of HTML; an existing file is replaced when it is complete. Raises OSError."""
+    from ..tuning.report import page_of
+
+    write_whole(path, page_of(findings, title).encode())
+    if tells:
+        trials = sum(len(each.trials) for each in findings.courses)
+        print(f"{path}: {counted(len(findings.courses), 'kernel')}, {counted(trials, 'trial')}")
+
+
 class TuningView:
     """Shows a run: a live table on a terminal (with the package rich), else a line now and then."""
 
@@ -198,4 +222,13 @@ class TuningView:
         return table
 
 
-__all__ = ["TuningView", "summary_lines", "total_line", "totals", "trial_facts"]
+__all__ = [
+    "TuningView",
+    "findings_of",
+    "summary_facts",
+    "summary_lines",
+    "total_line",
+    "totals",
+    "trial_facts",
+    "write_report",
+]
