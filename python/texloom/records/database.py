@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import URL, Engine, Select, Text, cast, delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import URL, ColumnElement, Engine, Select, Text, cast, delete, func, select
+from sqlalchemy.orm import Session, aliased
 
 from ..errors import refuse
 from .engine import engine_for, reading, told, writing
@@ -199,6 +199,8 @@ class Records:
     def prune(self, keep: int | None = None, failures: bool = False) -> int:
         """Remove trials that no best-of query finds; return how many.
 
+        A trial that takes the place of another one stays while that one does.
+
         Parameters
         ----------
         keep : int, optional
@@ -224,11 +226,11 @@ class Records:
                 slow = select(ranks.c.number).where(ranks.c.rank > max(keep, 1))
                 bests = select(BestRow.trial)
                 slow_rows = delete(TrialRow).where(
-                    TrialRow.number.in_(slow), TrialRow.id.not_in(bests)
+                    TrialRow.number.in_(slow), TrialRow.id.not_in(bests), ~_repeats()
                 )
                 count += connection.execute(slow_rows).rowcount
             if failures:
-                failed = delete(TrialRow).where(TrialRow.failure.is_not(None))
+                failed = delete(TrialRow).where(TrialRow.failure.is_not(None), ~_repeats())
                 count += connection.execute(failed).rowcount
         return count
 
@@ -302,6 +304,21 @@ def _check_file(path: Path, creates: bool) -> None:
         )
     with told(str(path)):
         path.absolute().parent.mkdir(parents=True, exist_ok=True)
+
+
+def _repeats() -> ColumnElement[bool]:
+    """Return the condition that a trial takes the place of another one that the database has.
+
+    :func:`.standing` says when it does.
+    """
+    parent = aliased(TrialRow)
+    same = (parent.knobs_json, parent.subject_id, parent.device_id)
+    own = (TrialRow.knobs_json, TrialRow.subject_id, TrialRow.device_id)
+    found = select(parent.id).where(
+        parent.id == TrialRow.parent,
+        *(one == other for one, other in zip(same, own, strict=True)),
+    )
+    return found.correlate(TrialRow).exists()
 
 
 def _bests(wanted: Wanted) -> Select[Any]:
