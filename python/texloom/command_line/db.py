@@ -17,7 +17,7 @@ from ..records.address import named_or_default
 from ..records.autotvm import read_log, write_log
 from ..records.best_file import best_knobs, write_best
 from ..records.lines import line_of, read_lines, write_lines
-from ..records.points import Point, best_point
+from ..records.points import Point
 from ..records.t4 import read_t4, write_t4
 from .arrays import refuse_missing_folder
 from .db_reports import best_lines, count_lines, trial_lines, verified_row
@@ -282,8 +282,7 @@ def _export(options: argparse.Namespace) -> int:
 def _best_points(records: Records, wanted: Wanted) -> Iterator[Point]:
     """Yield the best verified point of each kernel on each device."""
     for each in list(records.bests(wanted)):
-        own = Wanted(subject=each.subject, device=each.place.device)
-        point = best_point(records.trials(own))
+        point = records.best_point(each.subject, each.place.device)
         if point is not None:
             yield point
 

@@ -23,7 +23,7 @@ from sample_trials import (
 from sqlalchemy import event
 
 from texloom.records import Failure, Kind, MeasuredDevice, Trial, Verification, open_records
-from texloom.records.points import standing
+from texloom.records.points import best_point, standing
 from texloom.records.schema import REVISIONS, Base
 from texloom.records.wanted import Wanted
 
@@ -178,6 +178,27 @@ def test_a_trial_that_takes_the_place_of_another_stays_beside_it(records):
     assert records.prune(keep=2, failures=True) == 1
     assert {each.id for each in records.trials()} == {t.id for t in (doubtful, other, slow, failed)}
     assert {t.id for t in standing(records.trials())} == {slow.id, failed.id}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_point_is_that_of_all_trials(records, seed):
+    """Whether it is among the points of the fastest trials or not."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(200):
+        facts = {"knobs": {"rows": rng.randrange(40)}, "verification": Verification.PASSED}
+        if rng.random() < (0.02 if seed < 4 else 0.5):
+            facts["verification"] = Verification.NONE
+        if made and rng.random() < 0.2:
+            facts |= {"knobs": (parent := rng.choice(made)).knobs, "parent": parent.id}
+        if rng.random() < 0.05:
+            facts |= {"failure": Failure.LAUNCH, "verification": Verification.NONE}
+        made.append(trial(seconds=rng.uniform(1e-3, 2e-3), **facts))
+    records.add_all(made)
+    found, wanted = records.best_point(subject(), DEVICE), best_point(records.trials())
+    assert (found is None) == (wanted is None)
+    assert found is None or (found.knobs, found.seconds) == (wanted.knobs, wanted.seconds)
+    assert records.best_point(subject(1), DEVICE) is None
 
 
 def test_the_bounds_of_a_median():
