@@ -374,7 +374,8 @@ def _revise(kernel: Tuned, before: float | None) -> None:
     after = kernel.searched.best_seconds
     if before is None or after is None:
         return
-    kernel.gain = kernel.gain / 2 + (before - after) / before
+    # The best point may be slower than it seemed, once it was measured again.
+    kernel.gain = kernel.gain / 2 + max(before - after, 0.0) / before
 
 
 __all__ = ["BATCH", "EFFORTS", "Effort", "Progress", "Session", "Tuned"]

@@ -32,7 +32,7 @@ from texloom.tuning.kernel_build import Phase
 from texloom.tuning.measuring import Candidate, Measuring
 from texloom.tuning.reference import Reference
 from texloom.tuning.search import SEARCHES
-from texloom.tuning.session import Effort, Session
+from texloom.tuning.session import Effort, Session, _revise
 from texloom.tuning.working_time import WorkingTime
 
 QUICK = Sampling(rounds=3, sample_seconds=0.0)
@@ -349,6 +349,19 @@ def test_the_union_of_intervals_is_worked():
     assert working.seconds == 2 + 2 + 1
     working.add(1, 10)
     assert working.seconds == 11
+
+
+def test_a_best_point_that_was_luck_ends_no_search(tasks, place, tmp_path):
+    """Measured again, the best point may be slower than before the batch: no negative gain."""
+    with open_records(tmp_path / "r.sqlite", creates=True) as records:
+        own = session(tasks, place, records, None, 6)
+        (kernel,) = own.kernels
+        kernel.searched.trials[kernel.searched.default] = [2.0]
+        kernel.gain = 0.1
+        _revise(kernel, 1.0)
+        assert kernel.gain == 0.05 and own._next(time.monotonic() + 60) is kernel
+        _revise(kernel, 4.0)
+        assert kernel.gain == 0.025 + 0.5
 
 
 def model(path):
