@@ -43,7 +43,7 @@ from texloom.measure.loop import Sampling, measure
 from texloom.ops.schedules.family import Kernel
 from texloom.records import Trial
 from texloom.tuning import Expected, Operator, measured_trial
-from texloom.tuning.kernel_trial import Phase
+from texloom.tuning.kernel_build import Phase
 
 Taken = MutableMapping[tuple[str, str], str]
 _SHORT = Sampling(rounds=3, sample_seconds=0.005)

@@ -11,19 +11,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..devices.lookup import present
 from ..errors import refuse
 from ..inspect.describe import counted
-from ..records import Place, measured_device, open_records
 from ..records.address import named_or_default
 from ..records.best_file import write_best
-from ..tuning.device_process import DeviceProcess
 from ..tuning.search import SEARCHES
-from ..tuning.session import EFFORTS, Session
+from ..tuning.session import EFFORTS, opened_session
 from .arrays import refuse_missing_folder
 from .model_arguments import add_compile_arguments, choose_device, compile_model, is_package
 from .reports import Progress, reported
-from .tune_reports import TuningView, summary_lines, trial_facts
+from .tune_reports import (
+    TuningView,
+    findings_of,
+    summary_facts,
+    summary_lines,
+    trial_facts,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from ..graph.scheduler import Collected
@@ -74,7 +78,17 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         metavar="BEST.json",
         help="write the best knobs to this file, for `texloom compile --tuned`",
     )
-    parser.add_argument("--json", action="store_true", help="write a line of JSON for each trial")
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE.html",
+        help="write a page about the run: gains, what each knob is worth, failures",
+    )
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="write a line of JSON for each trial, and one with the summary",
+    )
     options = parser.parse_args(arguments)
     if options.trials is not None and options.trials < 1:
         parser.error(f"--trials is {options.trials}, but must be at least 1")
@@ -113,6 +127,8 @@ def _tune(options: argparse.Namespace) -> int:
         )
     if options.output is not None:
         refuse_missing_folder(options.output)
+    if options.report is not None:
+        refuse_missing_folder(options.report)
     choose_device(options)
     search = SEARCHES[options.search](options.search_seed)
     effort = EFFORTS[options.effort]
@@ -121,21 +137,19 @@ def _tune(options: argparse.Namespace) -> int:
     if options.trials is not None:
         effort = replace(effort, trials=options.trials)
     tasks = _tasks(options)
-    own = measured_device(present(options.device))
-    with (
-        open_records(database, creates=True) as records,
-        DeviceProcess(options.device, Place.here(own)) as process,
-    ):
-        session = Session(tasks, records, process, own, search, effort)
+    with opened_session(options.device, database, tasks, search, effort) as session:
         if not session.kernels:
-            print(f"{options.model} has no kernels with knobs for {own}", file=sys.stderr)
+            print(
+                f"{options.model} has no kernels with knobs for {session.device}", file=sys.stderr
+            )
             return 0
-        count, is_interrupted = 0, False
+        last: Any = None
+        is_interrupted = False
         with TuningView(session.kernels, effort, quiet=options.json) as view:
 
             def show(progress: Any) -> None:
-                nonlocal count
-                count = progress.trials
+                nonlocal last
+                last = progress
                 view.show(progress)
                 if options.json:
                     print(json.dumps(trial_facts(progress)), flush=True)
@@ -144,11 +158,16 @@ def _tune(options: argparse.Namespace) -> int:
                 session.run(show)
             except KeyboardInterrupt:
                 is_interrupted = True
+        if options.report is not None:
+            found = findings_of(session.kernels, session.records, session.device)
+            write_report(found, options.report, f"Tuning of {options.model.name}", not options.json)
     if options.output is not None:
         write_best(session.best_knobs(), options.output)
-    if not options.json:
-        print("\n".join(summary_lines(session.kernels)))
-        print(f"{counted(count, 'trial')} in {database}")
+    if options.json:
+        print(json.dumps(summary_facts(session.kernels, last)))
+    else:
+        print("\n".join(summary_lines(session.kernels, last)))
+        print(f"{counted(0 if last is None else last.trials, 'trial')} in {database}")
         if options.output is not None:
             print(f"texloom compile {options.model} --tuned {options.output}")
         if is_interrupted:

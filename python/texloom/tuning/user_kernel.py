@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -14,14 +15,14 @@ from ..building import lower, program
 from ..errors import refuse
 from ..measure.loop import Sampling
 from ..ops.schedules import schedule_default
-from ..ops.schedules.family import knob_values
-from ..records import Failure, Kind, Subject, Trial
+from ..records import Failure, Kind, Subject
 from ..records.trial import canonical, digest_of
 from .choices import Choices, Drawing, Drawn, Point
-from .device_process import DeviceProcess, Request
-from .program_trial import Candidate
+from .device_process import Request
+from .kernel_build import Build
+from .program_trial import UserProgram
 from .search import Searched
-from .session import Tuned
+from .tuned import Tuned
 
 Make = Callable[[Point], tuple[Schedule, Sequence[Tensor]]]
 """Makes the schedule of a point, and lists its arguments."""
@@ -84,38 +85,29 @@ class UserKernel(Tuned):
         point = None if index is None else choices.point(index)
         return None if point is None or choices.broken(point) is not None else point
 
-    def candidate(self, knobs: Point) -> Candidate:
-        """Return the program of a point, for the measuring process.
+    def program(self, knobs: Point) -> UserProgram:
+        """Return the program of a point, for another process.
 
         Whatever the user's function raises is raised here.
         """
         text = str(_program(*self.make(knobs), self.target))
-        return Candidate(text, self.expected_program, self.inputs)
+        return UserProgram(text, self.expected_program, self.inputs)
 
-    def request(self, knobs: Point, sampling: Sampling) -> Request:
-        """Return what the measuring process is asked; for errors, see :meth:`candidate`."""
-        return Request(self.subject, knobs, sampling, candidate=self.candidate(knobs))
-
-    def trial(self, process: DeviceProcess, knobs: Point, sampling: Sampling) -> Trial:
-        """Measure a point; if the user's function fails with its knobs, so does the trial."""
+    def request(self, knobs: Point, sampling: Sampling, hopeless_seconds: float = inf) -> Request:
+        """Return the trial of a point; one that will fail if the user's function fails."""
+        request = super().request(knobs, sampling, hopeless_seconds)
         try:
-            request = self.request(knobs, sampling)
+            return replace(request, program=self.program(knobs))
         except Exception as error:
-            return self.refused(process, knobs, error)
-        return process.trial(request)
-
-    def refused(self, process: DeviceProcess, knobs: Point, error: Exception) -> Trial:
-        """Return the trial of a point that the user's function, or Texloom, refuses."""
-        return Trial(
-            self.subject,
-            process.place,
-            knob_values(knobs),
-            failure=Failure.CONSTRAINT,
-            message=reason_of(error),
-        )
+            return replace(request, build=refused(error))
 
 
-def reason_of(error: Exception) -> str:
+def refused(error: Exception) -> Build:
+    """Return the build of a point that the user's function, or Texloom, refuses."""
+    return Build(None, failure=Failure.CONSTRAINT, message=_reason_of(error))
+
+
+def _reason_of(error: Exception) -> str:
     """Return the first line of an error's message, with its type unless it is a diagnostic."""
     text = str(error).partition("\n")[0]
     return text if text.startswith("error[") else f"{type(error).__name__}: {text}"
@@ -224,4 +216,4 @@ def _expected_program(s: Schedule, args: Sequence[Tensor], target: TargetValue) 
     return str(made)
 
 
-__all__ = ["DrawnSearched", "Make", "UserKernel", "first_legal", "reason_of", "user_kernel"]
+__all__ = ["DrawnSearched", "Make", "UserKernel", "first_legal", "refused", "user_kernel"]
