@@ -16,6 +16,7 @@ from ..records import Kind, Trial, Wanted, measured_device, open_records
 from ..records.address import named_or_default
 from ..records.autotvm import read_log, write_log
 from ..records.best_file import best_knobs, write_best
+from ..records.foreign import is_foreign
 from ..records.lines import line_of, read_lines, write_lines
 from ..records.t4 import read_t4, write_t4
 from .arrays import refuse_missing_folder
@@ -253,7 +254,11 @@ def _outdated(records: Records) -> list[Any]:
 
     current = {(each.name, each.version) for own in FAMILIES.values() for each in own}
     subjects = records.subjects(Kind.KERNEL)
-    return [each for each in subjects if (each.family, each.version) not in current]
+    return [
+        each
+        for each in subjects
+        if (each.family, each.version) not in current and not is_foreign(each.family)
+    ]
 
 
 def _export(options: argparse.Namespace) -> int:

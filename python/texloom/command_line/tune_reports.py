@@ -30,7 +30,7 @@ def rows_of(kernels: Sequence[Tuned]) -> list[tuple[str, ...]]:
         (
             f"{each.count}",
             f"{each.subject.family}, {each.subject.task[:8]}",
-            f"{len(each.searched.trials)} of {len(each.searched.points)}",
+            f"{len(each.searched.trials)} of {each.searched.size:,}",
             f"{sum(each.failures.values())}",
             _microseconds(each.searched.default_seconds),
             _microseconds(each.searched.best_seconds),
@@ -74,7 +74,7 @@ def summary_lines(kernels: Sequence[Tuned]) -> list[str]:
     cut: Counter[str] = Counter()
     for each in kernels:
         cut.update(each.cut)
-    points = sum(len(each.searched.points) for each in kernels)
+    points = sum(each.searched.size for each in kernels)
     if cut:
         (rule, number), *_ = cut.most_common(1)
         whole = points + sum(cut.values())

@@ -13,6 +13,7 @@ from ..ops.schedules.families import FAMILIES
 from ..ops.schedules.family import Choose, Family, Kernel, KernelTask, point_with
 from ..records import Kind, Subject
 from ..records.best_file import BestKnobs, read_best
+from ..records.foreign import is_foreign
 
 
 def subject_of(task: _Task, kernel: Kernel) -> Subject:
@@ -55,7 +56,9 @@ class TunedKnobs:
         self._points: dict[str, Any] = {}
         current = {(each.name, each.version) for own in FAMILIES.values() for each in own}
         outdated = [
-            each for each in self._entries.values() if (each.family, each.version) not in current
+            each
+            for each in self._entries.values()
+            if (each.family, each.version) not in current and not is_foreign(each.family)
         ]
         for each in outdated:
             del self._entries[each.key]

@@ -18,11 +18,21 @@ from .trial import Kind, MeasuredDevice, Place, Subject, Trial, canonical, diges
 _NAMESPACE = uuid.UUID("6c1b6f5e-6f0b-5b0e-9a43-9f6f1a3d2c11")
 
 
+def family_of(tuner: str, kernel: str) -> str:
+    """Return the family under which records have a kernel that no family of Texloom makes."""
+    return f"{tuner}: {kernel}"
+
+
+def is_foreign(family: str) -> bool:
+    """Whether a family is one of :func:`family_of`: Texloom does not know its versions."""
+    return ": " in family
+
+
 def foreign_subject(tuner: str, kernel: str, target: str, facts: Any) -> Subject:
     """Return the subject of a kernel of another tuner, whose facts are a value of JSON."""
     text = canonical([tuner, kernel, facts])
     return Subject(
-        Kind.KERNEL, digest_of(text), text, target, f"{tuner}: {kernel}", canonical(facts)
+        Kind.KERNEL, digest_of(text), text, target, family_of(tuner, kernel), canonical(facts)
     )
 
 
@@ -41,4 +51,4 @@ def foreign_trial(subject: Subject, place: Place, row: Any, fields: Mapping[str,
     return Trial(subject, place, id=uuid.uuid5(_NAMESPACE, canonical(known)), **fields)
 
 
-__all__ = ["foreign_place", "foreign_subject", "foreign_trial"]
+__all__ = ["family_of", "foreign_place", "foreign_subject", "foreign_trial", "is_foreign"]

@@ -17,22 +17,24 @@ from ..errors import TVMError
 from ..ops.schedules.family import knob_values
 from ..records import Failure, Place, Subject, Trial, measured_device
 from .device_process import Request
-from .kernel_trial import Expected, measured_trial
+from .kernel_trial import Expected, Measurable, measured_trial
 from .operator import Operator
+from .program_trial import Candidate, ExpectedProgram, Reference
 
 
 class Child:
-    """Makes trials; the operator of the last one is kept, with the outputs of its default."""
+    """Makes trials; what the last one was compared with is kept, with its outputs."""
 
     def __init__(self, connection: Connection, device: str) -> None:
         self._connection, self._device = connection, present(device)
         self._subject: Subject | None = None
         self._expected: Expected | None = None
+        self._expected_program: Reference | None = None
 
     def trial(self, request: Request) -> Trial:
         """Make a trial."""
         try:
-            expected = self._of(request.subject)
+            expected = self._of(request)
         except TVMError as error:
             return Trial(
                 request.subject,
@@ -46,7 +48,14 @@ class Child:
             expected, request.knobs, request.sampling, request.parent, self._connection.send
         )
 
-    def _of(self, subject: Subject) -> Expected:
+    def _of(self, request: Request) -> Measurable:
+        candidate = request.candidate
+        if candidate is None:
+            return self._kernel(request.subject)
+        reference = None if candidate.expected is None else self._reference(candidate)
+        return ExpectedProgram(request.subject, self._device, candidate, reference)
+
+    def _kernel(self, subject: Subject) -> Expected:
         if self._expected is None or self._subject != subject:
             operator = Operator(subject.text, self._device)
             kernel = operator.kernel_of(subject)
@@ -55,6 +64,16 @@ class Child:
             self._expected, self._subject = Expected(operator, kernel), subject
             assert self._expected.outputs is not None  # computed before a trial is timed
         return self._expected
+
+    def _reference(self, candidate: Candidate) -> Reference:
+        assert candidate.expected is not None
+        kept = self._expected_program
+        if kept is None or kept.text != candidate.expected or candidate.inputs is not None:
+            self._expected_program = None
+            kept = Reference(candidate.expected, self._device, candidate.inputs)
+            assert kept.outputs is not None  # computed before a trial is timed
+            self._expected_program = kept
+        return kept
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ from ..measure.loop import Sampling
 from ..ops.schedules.family import knob_values
 from ..records import Failure, Place, Subject, Trial
 from .kernel_trial import Phase
+from .program_trial import Candidate
 
 LIMITS: Mapping[Phase, float] = {
     Phase.HOST_COMPILE: 60.0,
@@ -53,12 +54,15 @@ class Request:
         A point of its space.
     sampling : Sampling
     parent : UUID or None
+    candidate : Candidate or None
+        For a kernel that a user schedules: its program with these knobs.
     """
 
     subject: Subject
     knobs: Any
     sampling: Sampling
     parent: UUID | None = None
+    candidate: Candidate | None = None
 
 
 class DeviceProcess:
@@ -88,7 +92,7 @@ class DeviceProcess:
         limits: Mapping[Phase, float] = LIMITS,
         start_seconds: float = START_SECONDS,
     ) -> None:
-        self._device, self._place = device, place
+        self._device, self.place = device, place
         self._limits, self._start_seconds = limits, start_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
@@ -187,7 +191,7 @@ class DeviceProcess:
     ) -> Trial:
         return Trial(
             request.subject,
-            self._place,
+            self.place,
             knob_values(request.knobs),
             failure=failure,
             message=message,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from math import copysign, log2
 from typing import Any
@@ -24,6 +24,8 @@ def _numbers(value: Any) -> Iterator[float]:
     if is_dataclass(value):
         for each in fields(value):
             yield from _numbers(getattr(value, each.name))
+    elif isinstance(value, Mapping):
+        yield from _numbers(tuple(value.values()))
     elif isinstance(value, (tuple, list)):
         for item in value:
             yield from _numbers(item)

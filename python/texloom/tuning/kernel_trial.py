@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 import numpy as np
@@ -18,7 +18,7 @@ from .._core import Function
 from ..errors import TVMError
 from ..measure.loop import Arm, Sampling, measure
 from ..ops.schedules.family import Kernel, knob_values
-from ..records import Failure, Place, Trial, Verification, kernel_digest, measured_device
+from ..records import Failure, Place, Subject, Trial, Verification, kernel_digest, measured_device
 from .operator import Operator
 
 TOLERANCE = 1e-4
@@ -44,6 +44,18 @@ class Expected:
     operator: Operator
     kernel: Kernel
 
+    refusal = Failure.HOST_COMPILE  # families have no knobs that Texloom does not compile
+
+    @property
+    def subject(self) -> Subject:
+        """What trials of the kernel measure."""
+        return self.operator.subject(self.kernel)
+
+    @property
+    def device(self) -> Any:
+        """The device of the operator."""
+        return self.operator.device
+
     @cached_property
     def place(self) -> int:
         """The place of the alternative with the kernel."""
@@ -53,9 +65,13 @@ class Expected:
         """Return the compiled function of a point; the device's compiler has not run yet."""
         return self.operator.built(self.operator.programs(self.kernel, knobs)[self.place])
 
+    def first_run(self, function: Function) -> tuple[Arm, list[NDArray[Any]]]:
+        """Run a function of :meth:`built`; return how to time it, and its outputs."""
+        return self.operator.first_run(function)
+
     def arm(self, knobs: Any) -> Arm:
         """Return how to time a point, after a first run."""
-        return self.operator.first_run(self.built(knobs))[0]
+        return self.first_run(self.built(knobs))[0]
 
     @cached_property
     def outputs(self) -> list[NDArray[Any]]:
@@ -64,12 +80,46 @@ class Expected:
         return self.operator.first_run(self.built(default))[1]
 
     def difference(self, outputs: Sequence[NDArray[Any]]) -> float:
-        """Return the largest difference of an output, relative to the largest element.
+        """Return the result of :func:`difference_of`."""
+        return difference_of(outputs, self.outputs)
 
-        NaNs at the same places are equal; one that is not expected is infinitely different.
-        """
-        pairs = zip(outputs, self.outputs, strict=True)
-        return max((_difference(one, other) for one, other in pairs), default=0.0)
+
+class Measurable(Protocol):
+    """What a trial measures: an operator's kernel, or a program that a user schedules.
+
+    Attributes
+    ----------
+    refusal : Failure
+        The class of errors of :meth:`built`.
+    """
+
+    refusal: Failure
+
+    @property
+    def subject(self) -> Subject:
+        """What the trial measures."""
+
+    @property
+    def device(self) -> Any:
+        """The device."""
+
+    def built(self, knobs: Any) -> Function:
+        """Return the compiled function of a point."""
+
+    def first_run(self, function: Function) -> tuple[Arm, list[NDArray[Any]]]:
+        """Run the function; return how to time it, and its outputs."""
+
+    def difference(self, outputs: Sequence[NDArray[Any]]) -> float | None:
+        """Return the difference to what is expected; None if nothing is."""
+
+
+def difference_of(outputs: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> float:
+    """Return the largest difference of an output, relative to the largest element.
+
+    NaNs at the same places are equal; one that is not expected is infinitely different.
+    """
+    pairs = zip(outputs, expected, strict=True)
+    return max((_difference(one, other) for one, other in pairs), default=0.0)
 
 
 def _difference(one: NDArray[Any], other: NDArray[Any]) -> float:
@@ -119,7 +169,7 @@ class _Phases:
 
 
 def measured_trial(
-    expected: Expected,
+    expected: Measurable,
     knobs: Any,
     sampling: Sampling = SHORT,
     parent: UUID | None = None,
@@ -131,7 +181,7 @@ def measured_trial(
 
     Parameters
     ----------
-    expected : Expected
+    expected : Measurable
         The kernel, and the outputs with which those of the point are compared.
     knobs : Any
         The point.
@@ -141,23 +191,23 @@ def measured_trial(
     see : callable, optional
         Is told which phase begins.
     """
-    operator, phases = expected.operator, _Phases(see)
+    phases = _Phases(see)
     facts: dict[str, Any] = {}
     arm: Arm | None = None
-    with phases.of(Phase.HOST_COMPILE, Failure.HOST_COMPILE):
+    with phases.of(Phase.HOST_COMPILE, expected.refusal):
         function = expected.built(knobs)
         facts["kernels"] = tuple(kernel_digest(each.source) for each in function.kernels)
     if phases.failure is None:
         with phases.of(Phase.FIRST_RUN, Failure.LAUNCH):
-            arm, outputs = operator.first_run(function)
+            arm, outputs = expected.first_run(function)
             facts |= _verified(expected.difference(outputs), phases)
     if phases.failure is None and arm is not None:
         with phases.of(Phase.RUN, Failure.LAUNCH):
             (measured,) = measure([arm], sampling)
             facts |= {"times": measured.results, "runs": measured.runs}
     return Trial(
-        operator.subject(expected.kernel),
-        Place.here(measured_device(operator.device)),
+        expected.subject,
+        Place.here(measured_device(expected.device)),
         knob_values(knobs),
         failure=phases.failure,
         message=phases.message,
@@ -167,7 +217,9 @@ def measured_trial(
     )
 
 
-def _verified(difference: float, phases: _Phases) -> dict[str, Any]:
+def _verified(difference: float | None, phases: _Phases) -> dict[str, Any]:
+    if difference is None:
+        return {}
     known = difference if np.isfinite(difference) else None
     if difference <= TOLERANCE:
         return {"verification": Verification.PASSED, "difference": known}
@@ -176,4 +228,12 @@ def _verified(difference: float, phases: _Phases) -> dict[str, Any]:
     return {"verification": Verification.FAILED, "difference": known}
 
 
-__all__ = ["SHORT", "TOLERANCE", "Expected", "Phase", "measured_trial"]
+__all__ = [
+    "SHORT",
+    "TOLERANCE",
+    "Expected",
+    "Measurable",
+    "Phase",
+    "difference_of",
+    "measured_trial",
+]

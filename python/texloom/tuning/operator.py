@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import nd
 from .._core import Function, Program, _Task
 from ..building import build
 from ..graph.scheduler import alternatives_of
@@ -16,6 +15,7 @@ from ..measure.loop import Arm
 from ..ops.schedules import Choice
 from ..ops.schedules.family import Kernel, KernelTask
 from ..records import Subject
+from .arguments import Arguments
 
 
 class Operator:
@@ -41,14 +41,16 @@ class Operator:
     def __init__(self, text: str, device: Any) -> None:
         self._task, self._device = _Task.parse(text), device
         random = np.random.default_rng(0)
-        self._inputs = [
+        inputs = [
             _random(random, tuple(map(int, each.shape)), each.dtype)
             for each in self._task.computation.inputs
         ]
-        self._outputs = [
+        outputs = [
             np.zeros(tuple(map(int, each.shape)), each.dtype)
             for each in self._task.computation.outputs
         ]
+        values = [*inputs, *outputs]
+        self._arguments = Arguments(values, range(len(inputs), len(values)), device)
         choice = Choice()
         alternatives_of(self._task, choice)
         self.kernels: dict[Kernel, KernelTask] = choice.kernels
@@ -96,16 +98,7 @@ class Operator:
 
     def first_run(self, function: Function) -> tuple[Arm, list[NDArray[Any]]]:
         """Run a function, which compiles its kernels; return how to time it, and its outputs."""
-        values = [*self._inputs, *self._outputs]
-        arguments = [
-            nd.array(value, self._device, layout=layout)
-            if layout
-            else nd.array(value, self._device)
-            for value, layout in zip(values, function.argument_layouts, strict=True)
-        ]
-        function(*arguments)
-        outputs = [each.numpy() for each in arguments[len(self._inputs) :]]
-        return Arm(lambda: function(*arguments), self._device.sync), outputs
+        return self._arguments.first_run(function)
 
 
 def _random(random: np.random.Generator, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:

@@ -40,7 +40,8 @@ class Searched:
 
     Attributes
     ----------
-    kernel : Kernel
+    kernel : tuple
+        The family, or the name of a user's function; and the facts.
     space : Space
         All legal points.
     default : Any
@@ -50,7 +51,7 @@ class Searched:
         The seconds of each trial of a point; empty if it failed.
     """
 
-    kernel: Kernel
+    kernel: tuple[Any, Any]
     space: Space[Any]
     default: Any
     estimates: Sequence[float] = ()
@@ -75,6 +76,11 @@ class Searched:
         """Return the median of a point's trials; None if it has none, or failed."""
         known = self.trials.get(knobs)
         return median(known) if known else None
+
+    @property
+    def size(self) -> int:
+        """The number of points that may be measured."""
+        return len(self.points)
 
     def new(self, ordered: Sequence[Any], count: int) -> list[Any]:
         """Return the first of some points that are not measured yet."""
@@ -105,6 +111,17 @@ class Searched:
             return {}
         return {knobs: log(max(each, 1e-12) / base) for knobs, each in by_point.items()}
 
+    @property
+    def base_seconds(self) -> float | None:
+        """The seconds of the default; of the best point if the default has none."""
+        return self.default_seconds or self.best_seconds
+
+    def draw(self, is_ordered: bool) -> None:
+        """Choose points of a space that is too large to be listed; others have all of them.
+
+        `is_ordered` says whether they are searched in their order.
+        """
+
     def by_estimate(self) -> list[Any]:
         """Return all points, those that are estimated to be fastest first."""
         if not self.estimates:
@@ -122,6 +139,7 @@ class Search(ABC):
     """
 
     name: str
+    is_ordered = False
 
     def __init__(self, seed: int) -> None:
         self.random = np.random.default_rng(seed)
@@ -142,6 +160,7 @@ class GridSearch(Search):
     """All points in their order."""
 
     name = "grid"
+    is_ordered = True
 
     def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
         """Return the first points."""
@@ -185,7 +204,7 @@ class ModelSearch(Search):
 
     def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
         """Return points by the model, or by estimates while there are few trials."""
-        learned = [each for each in others if each.default_seconds] or [one]
+        learned = [each for each in others if each.base_seconds]
         trials = sum(len(each.trials) for each in learned)
         ordered = one.by_estimate()
         if trials >= _LEAST_TO_LEARN:
@@ -205,7 +224,7 @@ class ModelSearch(Search):
 
         rows, labels = [], []
         for each in learned:
-            base = each.default_seconds
+            base = each.base_seconds
             if base is None:
                 continue
             estimates = each.relative_estimates

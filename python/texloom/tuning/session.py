@@ -6,7 +6,8 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..graph.tuned_knobs import subject_of
 from ..measure.loop import Sampling
@@ -93,11 +94,19 @@ class Tuned:
     gain: float = _FIRST_GAIN
     is_done: bool = False
 
+    needs_default: ClassVar[bool] = True
+    """Whether no point can be measured if the default fails."""
+
     @property
     def speedup(self) -> float:
-        """How many times as fast the best point is as the default; 1 without trials."""
+        """How many times as fast the best point is as the default; 1 without trials.
+
+        Infinite if the default failed.
+        """
         default, best = self.searched.default_seconds, self.searched.best_seconds
-        return default / best if default and best else 1.0
+        if not best:
+            return 1.0
+        return default / best if default else float("inf")
 
     @property
     def gained(self) -> float:
@@ -117,13 +126,26 @@ class Tuned:
         Nothing is expected if the default failed: there are no outputs to compare others with.
         """
         best = self.searched.best_seconds
-        if self.is_done or self.searched.trials.get(self.searched.default) == []:
+        has_failed = self.searched.trials.get(self.searched.default) == []
+        if self.is_done or (has_failed and self.needs_default):
             return 0.0
         return float("inf") if best is None else self.count * best * self.gain
 
-    def learn(self, trial: Trial, points: Mapping[str, Any]) -> None:
+    @cached_property
+    def _points(self) -> dict[str, Any]:
+        return {canonical(knob_values(each)): each for each in self.searched.points}
+
+    def point_of(self, values: Mapping[str, Any]) -> Any:
+        """Return the point with these values of knobs; None if the space has none."""
+        return self._points.get(canonical(dict(values)))
+
+    def trial(self, process: DeviceProcess, knobs: Any, sampling: Sampling) -> Trial:
+        """Measure a point."""
+        return process.trial(Request(self.subject, knobs, sampling))
+
+    def learn(self, trial: Trial) -> None:
         """Count a trial; one of knobs that the space does not have is passed over."""
-        knobs = points.get(canonical(dict(trial.knobs)))
+        knobs = self.point_of(trial.knobs)
         if knobs is None:
             return
         times = self.searched.trials.setdefault(knobs, [])
@@ -175,6 +197,8 @@ class Session:
     search : Search
     effort : Effort
     sampling : Sampling
+    declared : iterable of Tuned
+        Further kernels, which users schedule.
 
     Attributes
     ----------
@@ -191,16 +215,16 @@ class Session:
         search: Search,
         effort: Effort,
         sampling: Sampling = SHORT,
+        declared: Iterable[Tuned] = (),
     ) -> None:
         self._records, self._process, self._device = records, process, device
         self._search, self._effort, self._sampling = search, effort, sampling
-        self._points: dict[str, dict[str, Any]] = {}
         self._begin, self._measuring, self._trials = time.monotonic(), 0.0, 0
         self._show: Callable[[Progress], object] = lambda _: None
-        self.kernels = self._found(tasks)
+        self.kernels = [*_found(tasks), *declared]
         for each in self.kernels:
             for trial in records.trials(Wanted(subject=each.subject, device=device)):
-                each.learn(trial, self._points[each.subject.identity])
+                each.learn(trial)
             each.known = len(each.searched.trials)
 
     def run(self, show: Callable[[Progress], object]) -> int:
@@ -246,44 +270,26 @@ class Session:
         for kernel in sorted(faster, key=lambda each: each.gained, reverse=True):
             # Another point may be the fastest once this one was measured again.
             while kernel.speedup > 1 and not kernel.is_repeated:
-                for knobs in (kernel.searched.default, kernel.searched.best):
+                again = [kernel.searched.best]
+                if kernel.searched.default_seconds:
+                    again.insert(0, kernel.searched.default)
+                for knobs in again:
                     if self._elapsed() >= self._effort.seconds:
                         return
                     self._measure(kernel, knobs, self._sampling)
 
     def _measure(self, kernel: Tuned, knobs: Any, sampling: Sampling) -> None:
         start = time.monotonic()
-        trial = self._process.trial(Request(kernel.subject, knobs, sampling))
+        trial = kernel.trial(self._process, knobs, sampling)
         self._measuring += time.monotonic() - start
         self._records.add(trial)
-        kernel.learn(trial, self._points[kernel.subject.identity])
+        kernel.learn(trial)
         self._trials += 1
         progress = (kernel, trial, self._trials, self._elapsed(), self._measuring)
         self._show(Progress(self.kernels, *progress))
 
     def _elapsed(self) -> float:
         return time.monotonic() - self._begin
-
-    def _found(self, tasks: Iterable[_Task]) -> list[Tuned]:
-        """Return each kernel that has several points once."""
-        from ..graph.scheduler import alternatives_of
-
-        found: dict[Kernel, Tuned] = {}
-        for task in tasks:
-            choice = Choice()
-            alternatives_of(task, choice)
-            for kernel, own in choice.kernels.items():
-                if kernel in found:
-                    found[kernel].count += 1
-                    continue
-                searched = Searched.of(kernel, own)
-                if len(searched.points) < 2:
-                    continue
-                subject = subject_of(task, kernel)
-                points = {canonical(knob_values(each)): each for each in searched.points}
-                self._points[subject.identity] = points
-                found[kernel] = Tuned(subject, searched, 1, searched.space.cut)
-        return list(found.values())
 
     def _next(self, end: float) -> Tuned | None:
         """Return the kernel whose next batch is expected to pay most; None if none is."""
@@ -302,9 +308,29 @@ class Session:
         if kernel.searched.default not in kernel.searched.trials:
             return [kernel.searched.default]
         family = kernel.searched.kernel[0]
-        others = [each.searched for each in self.kernels if each.searched.kernel[0] is family]
+        others = [each.searched for each in self.kernels if each.searched.kernel[0] == family]
         left = self._effort.trials - len(kernel.searched.trials)
+        kernel.searched.draw(self._search.is_ordered)
         return self._search.next(kernel.searched, min(BATCH, left), others)
+
+
+def _found(tasks: Iterable[_Task]) -> list[Tuned]:
+    """Return each kernel that has several points once."""
+    from ..graph.scheduler import alternatives_of
+
+    found: dict[Kernel, Tuned] = {}
+    for task in tasks:
+        choice = Choice()
+        alternatives_of(task, choice)
+        for kernel, own in choice.kernels.items():
+            if kernel in found:
+                found[kernel].count += 1
+                continue
+            searched = Searched.of(kernel, own)
+            if len(searched.points) < 2:
+                continue
+            found[kernel] = Tuned(subject_of(task, kernel), searched, 1, searched.space.cut)
+    return list(found.values())
 
 
 def _revise(kernel: Tuned, before: float | None) -> None:

@@ -11,7 +11,9 @@ _K = TypeVar("_K")
 
 
 def knob_values(knobs: Any) -> dict[str, Any]:
-    """Return the values of knobs, a dataclass, by name."""
+    """Return the values of knobs, a dataclass or a mapping, by name."""
+    if isinstance(knobs, Mapping):
+        return {name: _plain(value) for name, value in knobs.items()}
     return {each.name: _plain(getattr(knobs, each.name)) for each in fields(knobs)}
 
 

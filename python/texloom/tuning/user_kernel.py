@@ -1,0 +1,227 @@
+"""Kernels that users schedule by functions of knobs, as kernels of a tuning run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from .. import te
+from .._core import Program, Schedule, TargetValue, Tensor
+from ..building import lower, program
+from ..errors import refuse
+from ..measure.loop import Sampling
+from ..ops.schedules import schedule_default
+from ..ops.schedules.family import knob_values
+from ..records import Failure, Kind, Subject, Trial
+from ..records.trial import canonical, digest_of
+from .choices import Choices, Drawing, Drawn, Point
+from .device_process import DeviceProcess, Request
+from .program_trial import Candidate
+from .search import Searched
+from .session import Tuned
+
+Make = Callable[[Point], tuple[Schedule, Sequence[Tensor]]]
+"""Makes the schedule of a point, and lists its arguments."""
+_BEST = 3
+"""Fastest points whose neighbors are drawn from a large space."""
+_TRIES = 1 << 16
+"""Points of a space that are tried to find a legal one."""
+
+
+@dataclass
+class DrawnSearched(Searched):
+    """A space that may be too large to be listed: a search sees points that are drawn."""
+
+    drawing: Drawing = field(kw_only=True)
+
+    @property
+    def size(self) -> int:
+        """The number of points, with those that break rules."""
+        return self.drawing.length
+
+    def draw(self, is_ordered: bool) -> None:
+        """Draw points: all, if they are few; neighbors of the fastest ones are among them."""
+        if len(self.space) and self.drawing.has_all:
+            return
+        if is_ordered:
+            self.space = self.drawing.all_in_order()
+            return
+        known = [each for each, seconds in self.trials.items() if seconds]
+        known.sort(key=lambda each: self.seconds_of(each) or 0.0)
+        self.space = self.drawing.at_random(known[:_BEST])
+
+
+@dataclass
+class UserKernel(Tuned):
+    """A kernel that a user schedules.
+
+    Attributes
+    ----------
+    searched : DrawnSearched
+    make : callable
+    target : TargetValue
+    expected_program : str or None
+        A program with the outputs that points must have; None if they are not compared.
+    inputs : tuple of array, optional
+        Values of all arguments.
+    """
+
+    searched: DrawnSearched
+    make: Make = field(kw_only=True)
+    target: TargetValue = field(kw_only=True)
+    expected_program: str | None = field(kw_only=True)
+    inputs: tuple[NDArray[Any], ...] | None = None
+
+    needs_default: ClassVar[bool] = False
+
+    def point_of(self, values: Any) -> Point | None:
+        """Return the legal point with these values of knobs; None if the space has none."""
+        choices = self.searched.drawing.choices
+        index = choices.index(values)
+        point = None if index is None else choices.point(index)
+        return None if point is None or choices.broken(point) is not None else point
+
+    def candidate(self, knobs: Point) -> Candidate:
+        """Return the program of a point, for the measuring process.
+
+        Whatever the user's function raises is raised here.
+        """
+        text = str(_program(*self.make(knobs), self.target))
+        return Candidate(text, self.expected_program, self.inputs)
+
+    def request(self, knobs: Point, sampling: Sampling) -> Request:
+        """Return what the measuring process is asked; for errors, see :meth:`candidate`."""
+        return Request(self.subject, knobs, sampling, candidate=self.candidate(knobs))
+
+    def trial(self, process: DeviceProcess, knobs: Point, sampling: Sampling) -> Trial:
+        """Measure a point; if the user's function fails with its knobs, so does the trial."""
+        try:
+            request = self.request(knobs, sampling)
+        except Exception as error:
+            return self.refused(process, knobs, error)
+        return process.trial(request)
+
+    def refused(self, process: DeviceProcess, knobs: Point, error: Exception) -> Trial:
+        """Return the trial of a point that the user's function, or Texloom, refuses."""
+        return Trial(
+            self.subject,
+            process.place,
+            knob_values(knobs),
+            failure=Failure.CONSTRAINT,
+            message=reason_of(error),
+        )
+
+
+def reason_of(error: Exception) -> str:
+    """Return the first line of an error's message, with its type unless it is a diagnostic."""
+    text = str(error).partition("\n")[0]
+    return text if text.startswith("error[") else f"{type(error).__name__}: {text}"
+
+
+def first_legal(choices: Choices) -> Point:
+    """Return the first legal point.
+
+    Raises
+    ------
+    TVMError
+        TL2040 if there is none, or if none is found among many.
+    """
+    tried = range(min(choices.size, _TRIES))
+    points = map(choices.point, tried)
+    found = next((each for each in points if choices.broken(each) is None), None)
+    if found is None:
+        cut = choices.drawn(tried).cut
+        rule, number = max(cut.items(), key=lambda each: each[1], default=("", 0))
+        which = "" if choices.size <= _TRIES else f"first {_TRIES:,} of the "
+        refuse(
+            "BadArgument",
+            f"no point of the {which}{choices.size:,} is legal: {rule!r} leaves out {number:,}"
+            if cut
+            else "a knob has no values, so that the space has no points",
+            "give knobs more values, or weaken a rule",
+        )
+    return found
+
+
+def user_kernel(
+    name: str,
+    facts: Sequence[Any],
+    choices: Choices,
+    make: Make,
+    target: TargetValue,
+    *,
+    version: int = 1,
+    seed: int = 0,
+    limits: tuple[int, int] | None = None,
+) -> UserKernel:
+    """Return the kernel of a user's function with some arguments, of which nothing is measured.
+
+    Parameters
+    ----------
+    name : str
+        The family of its records.
+    facts : sequence
+        The arguments, as values of JSON. They and the computation identify the task.
+    choices : Choices
+    make : callable
+    target : TargetValue
+    version : int
+        Of the schedule: records of other versions do not count.
+    seed : int
+        Of the points that are drawn from a large space.
+    limits : pair of int, optional
+        The numbers of the first and the last point that may be measured.
+
+    Raises
+    ------
+    TVMError
+        TL2040 for a space without legal points; whatever `make` raises with the first point.
+    """
+    default = first_legal(choices)
+    s, args = make(default)
+    plain = te.create_schedule([each.op for each in args if _is_output(each)])
+    text = str(_program(plain, args, target))
+    subject = Subject(
+        Kind.KERNEL, digest_of(text), text, str(target), name, canonical(list(facts)), version
+    )
+    drawing = Drawing(choices, seed, *(limits or ()))
+    searched = DrawnSearched((name, tuple(facts)), Drawn((), {}), default, drawing=drawing)
+    expected = _expected_program(s, args, target)
+    return UserKernel(subject, searched, 1, {}, make=make, target=target, expected_program=expected)
+
+
+def _is_output(tensor: Tensor) -> bool:
+    return isinstance(tensor, Tensor) and not isinstance(tensor.op, te.PlaceholderOp)
+
+
+def _program(s: Schedule, args: Sequence[Tensor], target: TargetValue) -> Program:
+    if not all(isinstance(each, Tensor) for each in args):
+        refuse(
+            "BadArguments",
+            "an argument is a variable: only tensors of known shapes are measured",
+            "give the function of the schedule numbers for all extents",
+        )
+    return program(s, list(args), target=target)
+
+
+def _expected_program(s: Schedule, args: Sequence[Tensor], target: TargetValue) -> str:
+    """Return a program with the outputs that all schedules of a computation must have.
+
+    Its schedule is the default one of operators; if that does not suit the computation, the given
+    one.
+    """
+    outputs = [each for each in args if _is_output(each)]
+    inputs = [each for each in args if not _is_output(each)]
+    try:
+        own = schedule_default(outputs, inputs, ["global"] * len(args), target)
+        made = _program(own, args, target)
+        lower(made)
+    except Exception:  # it is made for operators of networks, and may not know this computation
+        made = _program(s, args, target)
+    return str(made)
+
+
+__all__ = ["DrawnSearched", "Make", "UserKernel", "first_legal", "reason_of", "user_kernel"]
