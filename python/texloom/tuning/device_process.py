@@ -81,6 +81,9 @@ class DeviceProcess:
 
     Attributes
     ----------
+    place : Place
+    limits : mapping of Phase to float
+        Of the next trials.
     starts : int
         How often the process was started.
     """
@@ -93,7 +96,7 @@ class DeviceProcess:
         start_seconds: float = START_SECONDS,
     ) -> None:
         self._device, self.place = device, place
-        self._limits, self._start_seconds = limits, start_seconds
+        self.limits, self._start_seconds = limits, start_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self.starts = 0
@@ -141,7 +144,7 @@ class DeviceProcess:
                 now = time.monotonic()
                 if answer is not phase:
                     phases[phase.value] = now - begin
-                phase, begin, limit = answer, now, self._limits[answer]
+                phase, begin, limit = answer, now, self.limits[answer]
         except (EOFError, ConnectionError):
             message = f"{phase.value}: {self._end_of_process()}"
             return self._failed(request, _ENDS[phase], message, phases)
