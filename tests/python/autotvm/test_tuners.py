@@ -254,7 +254,7 @@ def test_wrong_and_hanging_configurations():
     """The script goes on: the process of a kernel that hangs is killed."""
     task = autotvm.task.create(kinds, (N,), "opencl")
     begin = time.monotonic()
-    seen = errors_of(task, quick(timeout=2), 3, timeout=3)
+    seen = errors_of(task, quick(timeout=3), 3, timeout=6)
     assert {kind: each.error_no for kind, each in seen.items()} == {
         "right": MeasureErrorNo.NO_ERROR,
         "wrong": MeasureErrorNo.WRONG_ANSWER,
