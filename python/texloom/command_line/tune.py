@@ -7,7 +7,6 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,23 +27,31 @@ from .tune_reports import (
     trial_facts,
     write_report,
 )
+from .tune_script import of_script, on_device
 
 if TYPE_CHECKING:
     from ..graph.scheduler import Collected
+    from ..tuning.user_kernel import UserKernel
 
 _DESCRIPTION = """\
-Searches the knobs of a model's kernels on a device, and records every trial: knobs, all times,
-whether the outputs are right, or why it failed. Trials that the database has count, so that a run
-that was interrupted goes on. The kernel is measured next whose next trials are expected to save
-most of the model's time; the search ends when nothing is expected to save 1 %, or when the trials
-or the seconds are used up. Ctrl-C ends it, and loses nothing.
+Searches the knobs of kernels on a device, of a model or a script, and records every trial: knobs,
+all times, whether the outputs are right, or why it failed. Trials that the database has count, so
+that a run that was interrupted goes on. The kernel is measured next whose next trials are expected
+to save most of the model's time; the search ends when nothing is expected to save 1 %, or when the
+trials or the seconds are used up. Ctrl-C ends it, and loses nothing.
 """
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="texloom tune", description=_DESCRIPTION)
-    parser.add_argument("model", type=Path, metavar="MODEL", help="an .onnx file")
+    parser.add_argument(
+        "model",
+        type=Path,
+        metavar="MODEL",
+        help="an .onnx file, or a Python script, which is run: the schedules with knobs that it "
+        "calls (texloom.tune.space, autotvm.template), and the graphs that it compiles, are tuned",
+    )
     add_compile_arguments(parser, tunes=True)
     parser.add_argument(
         "--db",
@@ -66,7 +73,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         choices=list(SEARCHES),
         default="model",
         help="model: estimates, then a model that learns from trials; directed: neighbors of the "
-        "best point; random; grid (model)",
+        "best point; genetic: children of the fastest points; random; grid (model)",
     )
     parser.add_argument(
         "--search-seed", type=int, default=0, metavar="N", help="of random choices (0)"
@@ -97,6 +104,19 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
+def _found(options: argparse.Namespace) -> tuple[Collected, Sequence[UserKernel]]:
+    """Return the tasks of operators, and the kernels that a script declares.
+
+    Sets ``options.device``.
+    """
+    if options.model.suffix == ".py":
+        found = of_script(options.model, options.target)
+        options.device, tasks, kernels = on_device(found, options.device, options.model)
+        return tasks, kernels
+    choose_device(options)
+    return _tasks(options), ()
+
+
 def _tasks(options: argparse.Namespace) -> Collected:
     from ..graph.scheduler import collected_tasks
 
@@ -119,25 +139,18 @@ def _tasks(options: argparse.Namespace) -> Collected:
 
 def _tune(options: argparse.Namespace) -> int:
     database = named_or_default(options.db)
-    if options.search == "model" and find_spec("lightgbm") is None:
-        refuse(
-            "UnknownName",
-            "--search model needs the Python package lightgbm",
-            "pip install 'texloom[tune]', or take --search directed",
-        )
     if options.output is not None:
         refuse_missing_folder(options.output)
     if options.report is not None:
         refuse_missing_folder(options.report)
-    choose_device(options)
     search = SEARCHES[options.search](options.search_seed)
     effort = EFFORTS[options.effort]
     if options.seconds is not None:
         effort = replace(effort, seconds=options.seconds)
     if options.trials is not None:
         effort = replace(effort, trials=options.trials)
-    tasks = _tasks(options)
-    with opened_session(options.device, database, tasks, search, effort) as session:
+    tasks, declared = _found(options)
+    with opened_session(options.device, database, tasks, search, effort, declared) as session:
         if not session.kernels:
             print(
                 f"{options.model} has no kernels with knobs for {session.device}", file=sys.stderr
@@ -169,10 +182,17 @@ def _tune(options: argparse.Namespace) -> int:
         print("\n".join(summary_lines(session.kernels, last)))
         print(f"{counted(0 if last is None else last.trials, 'trial')} in {database}")
         if options.output is not None:
-            print(f"texloom compile {options.model} --tuned {options.output}")
+            print(_use_of(options))
         if is_interrupted:
             print("interrupted: all trials are kept, and the next run goes on")
     return 130 if is_interrupted else 0
+
+
+def _use_of(options: argparse.Namespace) -> str:
+    """Return the line that uses the best knobs."""
+    if options.model.suffix == ".py":
+        return f'with texloom.tune.best("{options.output}"):  # around the calls in {options.model}'
+    return f"texloom compile {options.model} --tuned {options.output}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -121,6 +121,8 @@ class DeviceProcess:
     Attributes
     ----------
     place : Place
+    limits : mapping of Phase to float
+        Of the next trials.
     starts : int
         How often the process was started.
     """
@@ -135,7 +137,7 @@ class DeviceProcess:
     ) -> None:
         self._working = WorkingTime() if working is None else working
         self._device, self.place = device, place
-        self._limits, self._start_seconds = limits, start_seconds
+        self.limits, self._start_seconds = limits, start_seconds
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self.starts = 0
@@ -212,7 +214,7 @@ class DeviceProcess:
                     ended()
                     break
                 ended()
-                phase, begin, limit = answer, time.monotonic(), self._limits[answer]
+                phase, begin, limit = answer, time.monotonic(), self.limits[answer]
         except (EOFError, ConnectionError):
             own = phase or Phase.HOST_COMPILE
             return _End(_ENDS[own], f"{own.value}: {self._end_of_process()}", phases)

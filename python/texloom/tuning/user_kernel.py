@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from math import inf
 from typing import Any, ClassVar
-
-from numpy.typing import NDArray
 
 from .. import te
 from .._core import Program, Schedule, TargetValue, Tensor
@@ -30,6 +29,8 @@ _BEST = 3
 """Fastest points whose neighbors are drawn from a large space."""
 _TRIES = 1 << 16
 """Points of a space that are tried to find a legal one."""
+_MOST_REFUSED = 64
+"""Legal points that a user's function may refuse before it accepts one."""
 
 
 @dataclass
@@ -42,6 +43,15 @@ class DrawnSearched(Searched):
     def size(self) -> int:
         """The number of points, with those that break rules."""
         return self.drawing.length
+
+    def values_of(self, knobs: Point) -> Mapping[str, Any]:
+        """Return the values of knobs by name."""
+        return knobs
+
+    def with_values(self, knobs: Point, values: Mapping[str, Any]) -> Point | None:
+        """Return a point with these values, other knobs unchanged; None if it is not legal."""
+        point = Point({**knobs, **values})
+        return point if self.drawing.has(point) else None
 
     def draw(self, is_ordered: bool) -> None:
         """Draw points: all, if they are few; neighbors of the fastest ones are among them."""
@@ -66,15 +76,12 @@ class UserKernel(Tuned):
     target : TargetValue
     expected_program : str or None
         A program with the outputs that points must have; None if they are not compared.
-    inputs : tuple of array, optional
-        Values of all arguments.
     """
 
     searched: DrawnSearched
     make: Make = field(kw_only=True)
     target: TargetValue = field(kw_only=True)
     expected_program: str | None = field(kw_only=True)
-    inputs: tuple[NDArray[Any], ...] | None = None
 
     needs_default: ClassVar[bool] = False
 
@@ -91,7 +98,7 @@ class UserKernel(Tuned):
         Whatever the user's function raises is raised here.
         """
         text = str(_program(*self.make(knobs), self.target))
-        return UserProgram(text, self.expected_program, self.inputs)
+        return UserProgram(text, self.expected_program)
 
     def request(self, knobs: Point, sampling: Sampling, hopeless_seconds: float = inf) -> Request:
         """Return the trial of a point; one that will fail if the user's function fails."""
@@ -113,6 +120,28 @@ def _reason_of(error: Exception) -> str:
     return text if text.startswith("error[") else f"{type(error).__name__}: {text}"
 
 
+def _first_made(choices: Choices, make: Make) -> tuple[Point, Schedule, Sequence[Tensor]]:
+    """Return the first legal point with which a user's function returns a schedule, and that."""
+    first = first_legal(choices)
+    for point in islice(_legal(choices), _MOST_REFUSED):
+        made = _made(make, point)
+        if made is not None:
+            return point, *made
+    return first, *make(first)  # which raises what is wrong
+
+
+def _made(make: Make, point: Point) -> tuple[Schedule, Sequence[Tensor]] | None:
+    try:
+        return make(point)
+    except Exception:  # a user's function refuses knobs by any exception
+        return None
+
+
+def _legal(choices: Choices) -> Iterator[Point]:
+    points = map(choices.point, range(min(choices.size, _TRIES)))
+    return (each for each in points if choices.broken(each) is None)
+
+
 def first_legal(choices: Choices) -> Point:
     """Return the first legal point.
 
@@ -121,11 +150,9 @@ def first_legal(choices: Choices) -> Point:
     TVMError
         TL2040 if there is none, or if none is found among many.
     """
-    tried = range(min(choices.size, _TRIES))
-    points = map(choices.point, tried)
-    found = next((each for each in points if choices.broken(each) is None), None)
+    found = next(_legal(choices), None)
     if found is None:
-        cut = choices.drawn(tried).cut
+        cut = choices.drawn(range(min(choices.size, _TRIES))).cut
         rule, number = max(cut.items(), key=lambda each: each[1], default=("", 0))
         which = "" if choices.size <= _TRIES else f"first {_TRIES:,} of the "
         refuse(
@@ -170,10 +197,10 @@ def user_kernel(
     Raises
     ------
     TVMError
-        TL2040 for a space without legal points; whatever `make` raises with the first point.
+        TL2040 for a space without legal points; whatever `make` raises with the first point, if it
+        does so with dozens of others.
     """
-    default = first_legal(choices)
-    s, args = make(default)
+    default, s, args = _first_made(choices, make)
     plain = te.create_schedule([each.op for each in args if _is_output(each)])
     text = str(_program(plain, args, target))
     subject = Subject(

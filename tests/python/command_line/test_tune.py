@@ -80,7 +80,7 @@ def test_what_cannot_be_tuned_is_refused(product, capsys, monkeypatch, tmp_path)
     texloom.compile("product.onnx", "opencl").save("product.tlp")
     told = fails(capsys, "tune", "product.tlp", "--db", "r.sqlite")
     assert "is a package, whose kernels are compiled already" in told
-    monkeypatch.setattr("texloom.command_line.tune.find_spec", lambda name: None)
+    monkeypatch.setattr("texloom.tuning.search.find_spec", lambda name: None)
     told = fails(capsys, *product, "--db", "r.sqlite")
     assert "needs the Python package lightgbm" in told and "texloom[tune]" in told
     told = fails(capsys, *product, "--search", "grid", "--db", "r.sqlite", "-o", "nowhere/b.json")

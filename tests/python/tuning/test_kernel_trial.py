@@ -127,6 +127,8 @@ def test_the_best_is_measured_again(expected):
     assert outdated.again is None and "no family has this kernel" in outdated.reason
     other = verified(replace(trial, knobs={"rows": 0}), expected.operator.device)
     assert other.again is None and "not in the space" in other.reason
+    users = replace(trial.subject, family="space: product")
+    assert "is in a script" in verified(replace(trial, subject=users), None).reason
     damaged = replace(trial.subject, text="task")
     assert "TL60" in verified(replace(trial, subject=damaged), expected.operator.device).reason
 
