@@ -289,6 +289,25 @@ def test_a_killed_process_loses_no_finished_trial(tmp_path, seed):
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+def test_ctrl_c_while_a_connection_is_closed_is_raised_alone(file_records, monkeypatch, caplog):
+    """The pool logged a traceback of it, which users saw beside the word interrupted."""
+    added = trial()
+
+    def interrupted(connection):
+        connection.close()
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(file_records._engine.dialect, "do_close", interrupted)
+        error = KeyboardInterrupt()
+        with pytest.raises(KeyboardInterrupt):
+            file_records.add(added)
+        assert not caplog.records
+        error = OSError("another error is logged")
+        assert list(file_records.trials()) == [added]
+        assert len(caplog.records) == 1
+
+
 def test_texloom_needs_no_package_of_databases():
     """Without SQLAlchemy everything works that asks for no records."""
     run = python(
