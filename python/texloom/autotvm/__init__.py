@@ -20,7 +20,14 @@ from .measure import (
     MeasureResult,
     measure_option,
 )
-from .task import ConfigEntity, ConfigSpace, get_config, template
+from .task import (
+    ConfigEntity,
+    ConfigSpace,
+    DispatchContext,
+    FallbackContext,
+    get_config,
+    template,
+)
 from .tuner import callback
 
 register_customized_task = template
@@ -30,6 +37,8 @@ __all__ = [
     "ApplyHistoryBest",
     "ConfigEntity",
     "ConfigSpace",
+    "DispatchContext",
+    "FallbackContext",
     "LocalBuilder",
     "LocalRunner",
     "MeasureErrorNo",

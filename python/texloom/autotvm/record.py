@@ -1,6 +1,7 @@
 """Logs of AutoTVM, version 0.2, and their best configurations."""
 
 from .history import ApplyHistoryBest
+from .measure import MeasureInput, MeasureResult
 from .measure.log import (
     decode,
     encode,
@@ -12,6 +13,8 @@ from .measure.log import (
 
 __all__ = [
     "ApplyHistoryBest",
+    "MeasureInput",
+    "MeasureResult",
     "decode",
     "encode",
     "load_from_buffer",

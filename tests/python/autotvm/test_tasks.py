@@ -1,6 +1,7 @@
 """Templates and tasks: which configuration a template gets, and what identifies a task."""
 
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -38,6 +39,16 @@ def test_a_task_has_the_space_of_its_template():
     assert len(autotvm.task.create(matmul, (8, 8, 8, "float32"), "llvm").config_space) == 16
     s, args = task.instantiate(task.config_space.get(11))
     assert factors(s, args) == ["8", "2"]
+
+
+def test_a_task_goes_to_another_process():
+    task = sample_task()
+    assert task.measured is task.measured  # which stays behind
+    with task.target:
+        other = pickle.loads(pickle.dumps(task))
+    assert other.workload == task.workload and other.target == task.target
+    assert str(other.config_space.get(11)) == str(task.config_space.get(11))
+    assert factors(*other.instantiate(other.config_space.get(11))) == ["8", "2"]
 
 
 def test_the_target_is_current_in_a_template():

@@ -51,6 +51,15 @@ def test_tuners_choose_each_configuration_once(kind):
     assert sorted(runner.seen) == list(range(64)) and not tuner.has_next()
 
 
+@pytest.mark.parametrize("kind", TUNERS)
+def test_what_was_chosen_is_not_chosen_again(kind):
+    """A script may choose all configurations without telling what came of them."""
+    tuner, chosen = kind(sample_task()), []
+    while tuner.has_next():
+        chosen += [each.index for each in tuner.next_batch(10)]
+    assert sorted(chosen) == list(range(64))
+
+
 @pytest.mark.parametrize("kind", [GridSearchTuner, RandomTuner])
 def test_tuners_keep_to_a_range(kind):
     task, runner = sample_task(), DummyRunner()

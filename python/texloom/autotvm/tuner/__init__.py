@@ -4,8 +4,10 @@ from typing import NoReturn
 
 from ...tvm.out_of_scope import refuse_name
 from . import callback
-from .searching import GATuner, GridSearchTuner, RandomTuner, XGBTuner
+from .ga_tuner import GATuner
+from .index_based_tuner import GridSearchTuner, RandomTuner
 from .tuner import Tuner
+from .xgboost_tuner import XGBTuner
 
 __all__ = ["GATuner", "GridSearchTuner", "RandomTuner", "Tuner", "XGBTuner", "callback"]
 

@@ -1,4 +1,4 @@
-"""Tuners by the searches of ``texloom tune``."""
+"""A tuner by a search of ``texloom tune``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ...tuning.choices import Drawn, Point
-from ...tuning.search import (
-    GeneticSearch,
-    GridSearch,
-    ModelSearch,
-    RandomSearch,
-    Search,
-    Searched,
-)
+from ...tuning.search import Search, Searched
 from ..measure import MeasureInput, MeasureResult
 from ..measure.log import Record, cost_of
 from ..task.space import ConfigEntity
@@ -68,12 +61,14 @@ class SearchTuner(Tuner):
         if len(self._left) < batch_size:
             self._draw(batch_size)
         chosen, self._left = self._left[:batch_size], self._left[batch_size:]
+        for each in chosen:  # none is chosen again, even if nobody tells what came of it
+            self._searched.trials.setdefault(each, [])
         configs = [self.space.config_of(each) for each in chosen]
         self.visited |= {each.index for each in configs}
         return configs
 
     def _draw(self, count: int) -> None:
-        """Choose configurations; those that were chosen but not measured are not chosen again."""
+        """Choose configurations that were not chosen before."""
         one = self._searched
         one.draw(self._search.is_ordered)
         self._left = self._search.next(one, count, [one, *self._others])
@@ -111,86 +106,4 @@ def _learn(searched: Searched, inp: MeasureInput, result: MeasureResult) -> None
         times.append(cost_of(result))
 
 
-class RandomTuner(SearchTuner):
-    """Configurations in a random order.
-
-    Parameters
-    ----------
-    task : Task
-    range_idx : pair of int, optional
-        The numbers of the first and the last configuration that may be measured.
-    seed : int
-    """
-
-    def __init__(self, task: Task, range_idx: tuple[int, int] | None = None, seed: int = 0) -> None:
-        super().__init__(task, RandomSearch(seed), range_idx)
-
-
-class GridSearchTuner(SearchTuner):
-    """Configurations in their order. Parameters are those of :class:`RandomTuner`."""
-
-    def __init__(self, task: Task, range_idx: tuple[int, int] | None = None) -> None:
-        super().__init__(task, GridSearch(0), range_idx)
-
-
-class GATuner(SearchTuner):
-    """Configurations whose knobs are those of fast ones: :class:`.GeneticSearch`.
-
-    Parameters
-    ----------
-    task : Task
-    pop_size : int
-        The random configurations at first, and the most parents.
-    elite_num : int
-        The fastest configurations, of which each further one has at least one as a parent.
-    mutation_prob : float
-        The probability that a knob has a random value.
-    seed : int
-    """
-
-    def __init__(
-        self,
-        task: Task,
-        pop_size: int = 100,
-        elite_num: int = 3,
-        mutation_prob: float = 0.1,
-        seed: int = 0,
-    ) -> None:
-        self.pop_size = min(pop_size, task.config_space.range_length)
-        super().__init__(task, GeneticSearch(seed, self.pop_size, elite_num, mutation_prob))
-
-
-class XGBTuner(SearchTuner):
-    """Configurations that a model predicts to be fast: :class:`.ModelSearch`, by LightGBM.
-
-    Parameters
-    ----------
-    task : Task
-    plan_size, feature_type, loss_type, num_threads, optimizer, diversity_filter_ratio, log_interval
-        Accepted for the sake of existing scripts.
-    seed : int
-
-    Raises
-    ------
-    TVMError
-        TL5016 if the package lightgbm is missing.
-    """
-
-    def __init__(
-        self,
-        task: Task,
-        plan_size: int = 64,
-        feature_type: str = "itervar",
-        loss_type: str = "rank",
-        num_threads: int | None = None,
-        optimizer: Any = "sa",
-        diversity_filter_ratio: float | None = None,
-        log_interval: int = 50,
-        seed: int = 0,
-    ) -> None:
-        del plan_size, feature_type, loss_type, num_threads, optimizer, diversity_filter_ratio
-        del log_interval
-        super().__init__(task, ModelSearch(seed))
-
-
-__all__ = ["GATuner", "GridSearchTuner", "RandomTuner", "SearchTuner", "XGBTuner"]
+__all__ = ["SearchTuner"]
