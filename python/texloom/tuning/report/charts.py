@@ -9,7 +9,7 @@ from .courses import Course
 
 _SMALL = (236, 96)  # the area of a kernel's chart
 _LARGE = (860, 190)  # the area of the chart of a whole run
-_LEFT, _TOP, _BOTTOM = 52, 8, 22
+_LEFT, _TOP, _BOTTOM = 64, 8, 22  # beside them, for texts
 
 
 def _frame(size: tuple[int, int], name: str, body: str) -> str:
@@ -46,6 +46,10 @@ def _steps(points: Sequence[tuple[float, float]]) -> str:
     for x, y in points[1:]:
         path += f"H{x:.1f}V{y:.1f}"
     return path
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g}" if seconds < 0.1 else f"{seconds * 1e3:,.0f}"
 
 
 def convergence_chart(course: Course) -> str:
@@ -97,7 +101,7 @@ def progress_chart(progress: Sequence[tuple[int, float]]) -> str:
     def y_of(seconds: float) -> float:
         return height * (most - seconds) / max(most - low, 1e-30)
 
-    marks = [(0.0, f"{most * 1e3:.3g} ms"), (y_of(least), f"{least * 1e3:.3g}")]
+    marks = [(0.0, f"{_milliseconds(most)} ms"), (y_of(least), _milliseconds(least))]
     if marks[1][0] < 14:
         marks = marks[:1]
     points = [(_LEFT + width * number / last, _TOP + y_of(seconds)) for number, seconds in progress]
