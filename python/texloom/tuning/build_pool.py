@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import count
 from pathlib import Path
@@ -11,12 +13,16 @@ from types import TracebackType
 
 from ..devices.lookup import devices, present
 from ..records import Place
-from .device_process import BuildRequest, DeviceProcess, Request
-from .kernel_build import Build
+from .device_process import LIMITS, BuildRequest, DeviceProcess, Request
+from .kernel_build import Build, Phase
 from .working_time import WorkingTime
 
-MOST_BUILDERS = 4
-"""Processes that build for a device: each opens it, and takes some of its memory."""
+_MOST_BUILDERS = 4  # each opens the device, and takes some of its memory
+
+
+def builders(most: int = _MOST_BUILDERS) -> int:
+    """Return how many processes build for a device of this machine, at most so many."""
+    return min(os.cpu_count() or 1, _MOST_BUILDERS, most)
 
 
 class BuildPool:
@@ -31,6 +37,8 @@ class BuildPool:
     processes : int
     working : WorkingTime, optional
         Is told when the processes built.
+    limits : mapping of Phase to float, optional
+        The seconds that phases of a build may take.
 
     Attributes
     ----------
@@ -40,11 +48,18 @@ class BuildPool:
     """
 
     def __init__(
-        self, device: str, place: Place, processes: int, working: WorkingTime | None = None
+        self,
+        device: str,
+        place: Place,
+        processes: int,
+        working: WorkingTime | None = None,
+        limits: Mapping[Phase, float] = LIMITS,
     ) -> None:
         own = present(device)
         self.disturbs = devices(own.driver)[own.device_id]["type"] == "cpu"
-        self._processes = [DeviceProcess(device, place, working=working) for _ in range(processes)]
+        self._processes = [
+            DeviceProcess(device, place, limits, working=working) for _ in range(processes)
+        ]
         self._idle: SimpleQueue[DeviceProcess] = SimpleQueue()
         for each in self._processes:
             self._idle.put(each)
@@ -63,8 +78,12 @@ class BuildPool:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Kill the processes."""
+        """Close it."""
         del kind, error, trace
+        self.close()
+
+    def close(self) -> None:
+        """Kill the processes, and remove packages."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         while wait(list(self._begun), timeout=0.05).not_done:
             for each in self._processes:  # one of them may have been starting
@@ -90,4 +109,4 @@ class BuildPool:
             self._idle.put(process)
 
 
-__all__ = ["MOST_BUILDERS", "BuildPool"]
+__all__ = ["BuildPool", "builders"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from ..ops.schedules.family import Kernel, knob_values
 from ..records import MeasuredDevice, Place, Trial, Wanted, measured_device, open_records
 from ..records.best_file import BestKnobs
 from ..records.points import standing
-from .build_pool import MOST_BUILDERS, BuildPool
+from .build_pool import BuildPool, builders
 from .device_process import DeviceProcess
 from .kernel_trial import SHORT
 from .measuring import Measuring
@@ -292,11 +291,11 @@ def opened_session(
         As :class:`Session` takes them.
     """
     own, working = measured_device(present(device)), WorkingTime()
-    place, builders = Place.here(own), min(os.cpu_count() or 1, MOST_BUILDERS)
+    place = Place.here(own)
     with (
         open_records(database, creates=True) as records,
         DeviceProcess(device, place, working=working) as process,
-        BuildPool(device, place, builders, working) as builds,
+        BuildPool(device, place, builders(), working) as builds,
     ):
         yield Session(
             tasks,

@@ -289,6 +289,24 @@ def test_given_inputs():
 
 
 @pytest.mark.slow
+def test_configurations_are_built_ahead_in_processes_of_their_own():
+    task = autotvm.task.create("tests/blocks", (N,), "opencl")
+    builder, runner, seen = autotvm.LocalBuilder(n_parallel=2), quick(), []
+
+    def look(tuner, inputs, results):
+        del tuner, inputs
+        seen.extend(each.error_no for each in results)
+        folder = builder._pool._folder.name
+        assert os.path.isdir(folder) and not os.listdir(folder)  # packages are used up
+        processes = builder._pool._processes
+        assert len(processes) <= 2 and {each.starts for each in processes} <= {0, 1}
+        assert any(each.starts for each in processes) and runner._process.starts == 1
+
+    GridSearchTuner(task).tune(4, autotvm.measure_option(builder, runner), callbacks=[look])
+    assert seen == [0] * 4 and builder._pool is None  # ended with the search
+
+
+@pytest.mark.slow
 def test_a_killed_process_fails_its_configuration_alone():
     task = autotvm.task.create("tests/blocks", (N,), "opencl")
     runner, outcomes = quick(), []

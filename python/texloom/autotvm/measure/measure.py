@@ -87,6 +87,9 @@ class Builder(ABC):
     def build(self, measure_inputs: Sequence[MeasureInput]) -> Sequence[Any]:
         """Return what the runner needs of each configuration."""
 
+    def close(self) -> None:  # noqa: B027 (most builders hold nothing)
+        """Release what the builder holds; it may be used again."""
+
 
 class Runner(ABC):
     """Measures configurations.

@@ -16,8 +16,10 @@ from ...measure.loop import Sampling
 from ...records import Place, Trial, measured_device, open_records
 from ...records.autotvm import NUMBERS
 from ...target import resolve
+from ...tuning.build_pool import BuildPool, builders
 from ...tuning.device_process import DeviceProcess, Request
-from ...tuning.kernel_build import Phase
+from ...tuning.kernel_build import Build, Phase
+from ...tuning.kernel_trial import SHORT
 from ...tuning.program_trial import UserProgram
 from ...tuning.user_kernel import UserKernel, refused
 from ..task.space import InstantiationError
@@ -27,14 +29,16 @@ from .measure import Builder, MeasureErrorNo, MeasureInput, MeasureResult, Runne
 
 @dataclass(frozen=True)
 class BuildResult:
-    """A schedule that is ready to be compiled where it is measured.
+    """A configuration that was built, as well as it could be.
 
     Attributes
     ----------
     program : UserProgram or None
         None if the template failed.
+    build : Build or None
+        None if the runner has not told its device: where the program runs, it must be built first.
     error : Exception or None
-        What the template, or Texloom, has raised.
+        What the template has raised.
     timeout : float
         The seconds that compiling may take.
     time_cost : float
@@ -42,20 +46,23 @@ class BuildResult:
     """
 
     program: UserProgram | None
+    build: Build | None
     error: Exception | None
     timeout: float
     time_cost: float
 
 
 class LocalBuilder(Builder):
-    """Makes schedules; the process that measures compiles them.
+    """Builds configurations side by side, for the device of a :class:`LocalRunner`.
+
+    Other runners are given programs that are not compiled.
 
     Parameters
     ----------
     timeout : float
         The seconds that compiling may take.
     n_parallel : int, optional
-        How many configurations a tuner chooses at a time.
+        How many configurations a tuner chooses at a time, and the most processes that build.
     build_kwargs, build_func, do_fork, runtime
         Accepted for the sake of existing scripts.
     """
@@ -72,24 +79,52 @@ class LocalBuilder(Builder):
         super().__init__(timeout, n_parallel)
         del build_kwargs, build_func, do_fork, runtime
         self._kernel: UserKernel | None = None
+        self._pool: BuildPool | None = None
 
     def set_task(self, task: Task, build_kwargs: Mapping[str, Any] | None = None) -> None:
         """Say for which task configurations will be built."""
         super().set_task(task, build_kwargs)
+        self.close()
         self._kernel = task.measured
 
     def build(self, measure_inputs: Sequence[MeasureInput]) -> list[BuildResult]:
-        """Return the program of each configuration."""
+        """Return the program of each configuration, and what was built of it."""
         assert self._kernel is not None
-        return [self._built(self._kernel, each) for each in measure_inputs]
+        made = [self._made(self._kernel, each) for each in measure_inputs]
+        pool = self._started()
+        if pool is None:
+            return made
+        subject = self._kernel.subject
+        begun = [
+            None
+            if each.program is None
+            else pool.start(Request(subject, one.config.point, SHORT, program=each.program))
+            for one, each in zip(measure_inputs, made, strict=True)
+        ]
+        pairs = zip(made, begun, strict=True)
+        return [each if own is None else replace(each, build=own.result()) for each, own in pairs]
 
-    def _built(self, kernel: UserKernel, one: MeasureInput) -> BuildResult:
+    def close(self) -> None:
+        """End the processes that build."""
+        if self._pool is not None:
+            self._pool.close()
+        self._pool = None
+
+    def _made(self, kernel: UserKernel, one: MeasureInput) -> BuildResult:
         begin, program, error = time.monotonic(), None, None
         try:
             program = kernel.program(one.config.point)
         except Exception as raised:
             error = raised
-        return BuildResult(program, error, self.timeout, time.monotonic() - begin)
+        return BuildResult(program, None, error, self.timeout, time.monotonic() - begin)
+
+    def _started(self) -> BuildPool | None:
+        name = self.build_kwargs.get("device")
+        if self._pool is None and name is not None:
+            limits = _limits(self.timeout, self.build_kwargs["run_seconds"])
+            place = Place.here(measured_device(present(name)))
+            self._pool = BuildPool(name, place, builders(self.n_parallel), limits=limits)
+        return self._pool
 
 
 class LocalRunner(Runner):
@@ -153,6 +188,15 @@ class LocalRunner(Runner):
         """Say for which task configurations will be measured."""
         super().set_task(task)
         self._kernel = task.measured
+        kind = _core.driver_of_kind(resolve(self._kernel.target).kind)
+        name = name_of(present(self._device or f"{kind}:0"))
+        if name != self._on:
+            self.close()
+        self._on = name
+
+    def get_build_kwargs(self) -> Mapping[str, Any]:
+        """Return what the builder must know of the device: its name, and how long runs may take."""
+        return {"device": self._on, "run_seconds": self.timeout}
 
     def run(
         self, measure_inputs: Sequence[MeasureInput], build_results: Sequence[BuildResult]
@@ -183,8 +227,11 @@ class LocalRunner(Runner):
         if built.error is not None:
             request = replace(request, build=refused(built.error))
         elif built.program is not None:
-            request = replace(request, program=self._compared(built.program))
-        return self._started(kernel, built.timeout).trial(request)
+            request = replace(request, program=self._compared(built.program), build=built.build)
+        trial = self._started(built.timeout).trial(request)
+        if built.build is not None and built.build.package is not None:
+            built.build.package.unlink(missing_ok=True)
+        return trial
 
     def _compared(self, program: UserProgram) -> UserProgram:
         """Return a program with the inputs, and without what is expected if it is not compared."""
@@ -193,21 +240,23 @@ class LocalRunner(Runner):
             program, inputs=inputs, expected=program.expected if self._is_checked else None
         )
 
-    def _started(self, kernel: UserKernel, build_seconds: float) -> DeviceProcess:
-        kind = _core.driver_of_kind(resolve(kernel.target).kind)
-        device = present(self._device or f"{kind}:0")
-        if self._process is None or self._on != name_of(device):
-            self.close()
-            self._on = name_of(device)
-            self._process = DeviceProcess(self._on, Place.here(measured_device(device)))
+    def _started(self, build_seconds: float) -> DeviceProcess:
+        if self._process is None:
+            place = Place.here(measured_device(present(self._on)))
+            self._process = DeviceProcess(self._on, place)
         pause = self._sampling.rounds * self._sampling.pause_seconds
-        self._process.limits = {
-            Phase.HOST_COMPILE: build_seconds,
-            Phase.DEVICE_COMPILE: build_seconds,
-            Phase.FIRST_RUN: build_seconds + self.timeout,
-            Phase.RUN: self.timeout + pause,
-        }
+        limits = _limits(build_seconds, self.timeout)
+        self._process.limits = limits | {Phase.RUN: self.timeout + pause}
         return self._process
+
+
+def _limits(build_seconds: float, run_seconds: float) -> dict[Phase, float]:
+    """Return how long the phases before the timed runs may take."""
+    return {
+        Phase.HOST_COMPILE: build_seconds,
+        Phase.DEVICE_COMPILE: build_seconds,
+        Phase.FIRST_RUN: build_seconds + run_seconds,
+    }
 
 
 def _result_of(trial: Trial, error: Exception | None, seconds: float) -> MeasureResult:

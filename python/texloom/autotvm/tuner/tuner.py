@@ -139,9 +139,10 @@ class Tuner(ABC):
                         results[-1].costs[0],
                     )
         finally:
-            close = getattr(measure_option["runner"], "close", None)
-            if close is not None:
-                close()
+            for each in (measure_option["builder"], measure_option["runner"]):
+                close = getattr(each, "close", None)
+                if close is not None:
+                    close()
 
     def _keep(self, number: int, inp: MeasureInput, result: MeasureResult, prefix: str) -> None:
         flops = 0.0
