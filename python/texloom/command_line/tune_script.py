@@ -18,6 +18,7 @@ from ..graph.scheduler import Collected, collected_tasks
 from ..target import Target, device_named
 from ..tuning.declared import collected_kernels
 from ..tuning.user_kernel import UserKernel
+from .reports import described
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,9 @@ class Found:
 def of_script(script: Path, target: str | None) -> Found:
     """Run a script, whose output goes to standard error; return what can be tuned.
 
+    A script may fail because its own calls of tuners do nothing, so that it has no results of them.
+    What it asked for before counts; the failure is told on standard error.
+
     Parameters
     ----------
     script : Path
@@ -51,13 +55,15 @@ def of_script(script: Path, target: str | None) -> Found:
     Raises
     ------
     TVMError
-        Of the script itself; TL7001 if it ends with another exception.
+        Of the script itself, if it asked for nothing before; TL7001 if it ended with another
+        exception.
     """
     if not script.is_file():
         refuse("FileError", f"there is no file {script}", "give a Python script, or an .onnx file")
     context = nullcontext() if target is None else Target(target)
     arguments, path = sys.argv, sys.path[:]
     sys.argv, sys.path[:0] = [str(script)], [str(script.absolute().parent)]
+    failure: TVMError | None = None
     try:
         with (
             collected_tasks() as tasks,
@@ -65,7 +71,22 @@ def of_script(script: Path, target: str | None) -> Found:
             redirect_stdout(sys.stderr),
             context,
         ):
-            runpy.run_path(str(script), run_name="__main__")
+            _run(script)
+    except TVMError as error:
+        failure = error
+    finally:
+        sys.argv, sys.path[:] = arguments, path
+    if failure is not None:
+        if not tasks and not kernels:
+            raise failure
+        print(f"{described(failure)}\nwhat it asked for before is tuned", file=sys.stderr)
+    return Found(tasks, list(kernels.values()), device_named(target))
+
+
+def _run(script: Path) -> None:
+    """Run a script; its end with an error is TL7001, unless the error is Texloom's."""
+    try:
+        runpy.run_path(str(script), run_name="__main__")
     except SystemExit as end:
         if end.code not in (None, 0):
             _fails(script, f"exited with {end.code}")
@@ -77,9 +98,6 @@ def of_script(script: Path, target: str | None) -> Found:
             "" if isinstance(error, SyntaxError) else f" ({frame.filename}, line {frame.lineno})"
         )
         _fails(script, f"{type(error).__name__}: {error}{where}")
-    finally:
-        sys.argv, sys.path[:] = arguments, path
-    return Found(tasks, list(kernels.values()), device_named(target))
 
 
 def _fails(script: Path, how: str) -> None:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command_model import fails, succeeds
+from command_model import fails, run_command, succeeds
 
 from texloom.records import open_records
 
@@ -100,6 +100,27 @@ def test_scripts_that_cannot_be_tuned_are_refused(script, capsys, tmp_path):
     ):
         (tmp_path / "script.py").write_text(text)
         assert message in fails(capsys, *script)
+
+
+def test_a_script_that_needs_the_results_of_tuners(script, capsys, tmp_path):
+    """Tuners do nothing, so there are no logs: what was asked for before the end is tuned."""
+    (tmp_path / "script.py").write_text(
+        SCRIPT.replace("print(", "str(")
+        + """
+    with autotvm.apply_history_best("none.log"), tvm.target.Target("opencl"):
+        tvm.program(*template(8192))
+    autotvm.record.pick_best("none.log", "best.log")
+    tuner.best_config.to_json_dict()
+    tvm.program(*space(4096))
+"""
+    )
+    (tmp_path / "best.log").write_text("kept")
+    assert run_command([*script, "--effort", "none"]) == 0
+    told = capsys.readouterr()
+    assert "script.py failed: AttributeError: 'NoneType' object has no attribute" in told.err
+    assert told.err.rstrip().endswith("what it asked for before is tuned")
+    assert "0 of 2 kernels measured" in told.out
+    assert (tmp_path / "best.log").read_text() == "kept"
 
 
 def test_several_kinds_of_devices(script, capsys, tmp_path):

@@ -13,6 +13,7 @@ from ... import _core
 from ...errors import TVMError, refuse
 from ...records.autotvm import FAILED, TVM_VERSION, VERSION, LogLine
 from ...target import Target
+from ...tuning.declared import is_collecting
 from ...whole_file import write_whole
 from ..task.task import config_from_log
 from .measure import MeasureInput, MeasureResult
@@ -90,6 +91,8 @@ def load_from_buffer(file: TextIOBase) -> Iterator[Record]:
 def load_from_file(filepath: str | PathLike[str]) -> Iterator[Record]:
     """Yield what the lines of a log have.
 
+    Under ``texloom tune SCRIPT.py``, where tuners make no logs, a missing file has no lines.
+
     Parameters
     ----------
     filepath : str or path
@@ -108,6 +111,8 @@ def load_from_file(filepath: str | PathLike[str]) -> Iterator[Record]:
         with Path(filepath).open(errors="replace") as file:
             yield from _loaded(file, str(filepath))
     except OSError as error:
+        if is_collecting() and isinstance(error, FileNotFoundError):
+            return
         refuse("FileError", f"{filepath} cannot be read: {error.strerror}", "name a log of AutoTVM")
 
 
@@ -134,8 +139,12 @@ def _loaded(lines: Iterable[str], name: str) -> Iterator[Record]:
 def pick_best(in_file: Source, out_file: str | PathLike[str]) -> None:
     """Write the fastest configuration of each task and target in a log to another log.
 
+    Under ``texloom tune SCRIPT.py``, where tuners make no logs, it does nothing.
+
     Raises OSError if it cannot be written; for other errors, see :func:`load_from_file`.
     """
+    if is_collecting():
+        return
     records = (
         load_from_buffer(in_file) if isinstance(in_file, TextIOBase) else load_from_file(in_file)
     )
