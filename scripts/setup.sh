@@ -2,7 +2,8 @@
 # Installs what ./dev needs: Debian packages, and Python packages into .venv.
 
 # Packages for building and running the Python module with the LLVM plug-in, for the tests, for a
-# server of PostgreSQL that tests of records start, for checking the sources, for sanitizers and fuzzers, for checking generated kernels, for building the
+# server of PostgreSQL that tests of records start, for a browser in which tests open reports, for
+# checking the sources, for sanitizers and fuzzers, for checking generated kernels, for building the
 # runtime for another processor, and for looking into the bitcode of micro-kernels.
 module_packages=(ccache clang-19 cmake flatbuffers-compiler g++ libflatbuffers-dev libfmt-dev
   liblld-19-dev libxxhash-dev lld-19 llvm-19-dev ninja-build ocl-icd-libopencl1 opencl-c-headers
@@ -11,7 +12,7 @@ build_packages=("${module_packages[@]}" libblocksruntime-dev libgnustep-base-dev
   libobjc-12-dev)
 # What has their place on macOS; its clang, Metal and OpenCL are Apple's.
 brew_packages=(bash ccache cmake coreutils flatbuffers fmt googletest ninja opencl-headers python@3.13 xxhash)
-test_packages=(postgresql)
+test_packages=(chromium postgresql)
 lint_packages=(clang-format-19 clang-tidy-19 shellcheck)
 clang_packages=(libclang-rt-19-dev)
 kernel_packages=(oclgrind)

@@ -120,7 +120,7 @@ PYTHON_LAYERS = (
     ("ops", "costs", "inspect", "plan"),
     ("graph",),
     ("onnx", "examples", "tuning"),
-    ("compilation", "tune"),
+    ("autotvm", "compilation", "tune"),
     ("__init__",),
     ("command_line",),
     ("__main__",),

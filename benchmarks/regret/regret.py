@@ -46,7 +46,7 @@ from texloom.measure.loop import Sampling, measure
 from texloom.ops.schedules.family import Kernel
 from texloom.records import Trial
 from texloom.tuning import Operator, measured_trial
-from texloom.tuning.kernel_trial import Phase
+from texloom.tuning.kernel_build import Phase
 
 Taken = MutableMapping[tuple[str, str], str]
 # Time on the device; short kernels take several times as long with their launches.

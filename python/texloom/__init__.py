@@ -6,7 +6,8 @@ Scripts written for TVM's ``te`` run after ``import texloom as tvm`` and
 
 from __future__ import annotations
 
-from typing import NoReturn
+from importlib import import_module
+from typing import Any
 
 from . import building as driver
 from . import custom, errors, nd, runtime, target, te, tir
@@ -79,5 +80,11 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> NoReturn:
+# Modules that `import texloom as tvm` has as attributes, and imports when they are used.
+_LAZY = ("autotvm", "tune")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return import_module(f"{__name__}.{name}")
     refuse_name(__name__, name)

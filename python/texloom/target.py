@@ -143,6 +143,12 @@ class Target:
     def __hash__(self) -> int:
         return hash(self._text)
 
+    def __deepcopy__(self, memo: Any) -> Target:
+        return self  # it never changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Target, (self._text, self._host)
+
     @property
     def value(self) -> TargetValue:
         """The target of kernels; TL4003 for a kind without a backend, such as ``"cuda"``."""

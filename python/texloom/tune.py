@@ -17,16 +17,14 @@ from ._core import Device, Schedule, Tensor
 from .checks.argument_kinds import kind_of
 from .devices.lookup import name_of, present
 from .errors import refuse
-from .records import Place, measured_device, open_records
 from .records.address import named_or_default
 from .records.best_file import BestKnobs, write_best
 from .records.foreign import family_of
 from .target import Target, TargetValue, resolve, target_for
 from .tuning.choices import Choices, Point, Rule
 from .tuning.declared import best, best_of, collect, has_best, is_collecting
-from .tuning.device_process import DeviceProcess
 from .tuning.search import SEARCHES
-from .tuning.session import EFFORTS, Progress, Session
+from .tuning.session import EFFORTS, Progress, opened_session
 from .tuning.splits import factors, splits
 from .tuning.user_kernel import UserKernel, first_legal, user_kernel
 
@@ -197,13 +195,8 @@ class Space(Generic[P]):
             target = target_for(None, device)
         kernel = self.kernel(*args, target=target, seed=seed)
         on = present(device or f"{_core.driver_of_kind(kernel.target.kind)}:0")
-        own = measured_device(on)
         database = named_or_default(None if records is None else fspath(records))
-        with (
-            open_records(database, creates=True) as opened,
-            DeviceProcess(name_of(on), Place.here(own)) as process,
-        ):
-            session = Session(None, opened, process, own, searches, wanted, declared=[kernel])
+        with opened_session(name_of(on), database, None, searches, wanted, [kernel]) as session:
             count = session.run(show or (lambda _: None))
         searched = kernel.searched
         return Outcome(

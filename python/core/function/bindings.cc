@@ -168,6 +168,8 @@ TVMError
           },
           "Complete a call: return all arguments, with new arrays of a device for outputs that are "
           "left out and for NumPy arrays, whose elements are copied.")
+      .def("_build_on", &build_on, py::arg("device"),
+           "Build the kernels for a device, as the first call there would, and run nothing.")
       .def("_operations", &operations,
            "The operations of a run with these arguments; None if they are not known.")
       .def("enqueue", &enqueue, py::arg("times"),

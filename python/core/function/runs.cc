@@ -200,6 +200,8 @@ void enqueue(PyFunction& f, int times, const py::args& args) {
   if (arguments.device) run(f, std::move(arguments), times, where);
 }
 
+void build_on(PyFunction& f, const PyDevice& device) { program_on(f, device, open_device(device)); }
+
 std::optional<double> operations(const PyFunction& f, const py::args& args) {
   if (!f.module.operations) return std::nullopt;
   const SourceLocation where = user_location();

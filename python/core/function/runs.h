@@ -13,6 +13,10 @@ namespace texloom::python {
 // Function.__call__ documents the errors for wrong arguments.
 void enqueue(PyFunction& f, int times, const py::args& args);
 
+// Builds the kernels for a device, as the first call there would, and runs nothing. A device that
+// compiles kernels when they first run compiles them later. The errors are those of building.
+void build_on(PyFunction& f, const PyDevice& device);
+
 // The operations of a run with these arguments; nullopt if they are not known.
 std::optional<double> operations(const PyFunction& f, const py::args& args);
 

@@ -18,11 +18,12 @@ from ..records.autotvm import read_log, write_log
 from ..records.best_file import best_knobs, write_best
 from ..records.foreign import is_foreign
 from ..records.lines import line_of, read_lines, write_lines
-from ..records.points import Point, best_point
+from ..records.points import Point
 from ..records.t4 import read_t4, write_t4
 from .arrays import refuse_missing_folder
 from .db_reports import best_lines, count_lines, trial_lines, verified_row
 from .reports import Progress, reported
+from .tune_reports import write_report
 
 if TYPE_CHECKING:
     from ..records.database import Records
@@ -95,6 +96,12 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         help="lines of JSON with everything (the default), a log of AutoTVM, or Kernel Tuner's T4, "
         "of one kernel",
     )
+    report = add(
+        "report",
+        _report,
+        "write a page of HTML about tuned kernels: gains, knobs, storages, failures",
+    )
+    report.add_argument("output", type=Path, metavar="OUT.html")
     imports = add("import", _import, "add the trials of exported files; a trial is added once")
     imports.add_argument("files", type=Path, nargs="+", metavar="FILE.jsonl")
     imports.add_argument(
@@ -112,7 +119,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     imports.add_argument(
         "--kernel", metavar="NAME", help="the name of the kernel; T4 does not tell"
     )
-    for each in (best, show, verify, export):
+    for each in (best, show, verify, export, report):
         _add_conditions(each)
     for each in (best, show, verify):
         each.add_argument("--json", action="store_true", help="write everything as JSON")
@@ -280,10 +287,25 @@ def _export(options: argparse.Namespace) -> int:
 def _best_points(records: Records, wanted: Wanted) -> Iterator[Point]:
     """Yield the best verified point of each kernel on each device."""
     for each in list(records.bests(wanted)):
-        own = Wanted(subject=each.subject, device=each.place.device)
-        point = best_point(records.trials(own))
+        point = records.best_point(each.subject, each.place.device)
         if point is not None:
             yield point
+
+
+def _report(options: argparse.Namespace) -> int:
+    from ..tuning.report import Findings
+
+    refuse_missing_folder(options.output)
+    with _opened(options) as records:
+        findings = Findings(records.trials(_wanted(options, Kind.KERNEL)))
+        if not findings.courses:
+            refuse(
+                "UnknownName",
+                f"{records.name} has no such trials of kernels",
+                "leave out conditions; `texloom db show` counts the trials",
+            )
+        write_report(findings, options.output, f"Tuned kernels of {Path(records.name).name}")
+    return 0
 
 
 def _import(options: argparse.Namespace) -> int:

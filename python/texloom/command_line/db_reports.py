@@ -54,6 +54,7 @@ def trial_lines(trial: Trial) -> list[str]:
     """Return everything about a trial, the text of its task last."""
     subject, place = trial.subject, trial.place
     times = ", ".join(_microseconds(each) for each in trial.times)
+    interval = " to ".join(_microseconds(each) for each in trial.interval or (None,))
     checked = trial.verification.value
     if trial.difference is not None:
         checked += f", largest difference {trial.difference:.3g}"
@@ -67,6 +68,7 @@ def trial_lines(trial: Trial) -> list[str]:
         ("target", subject.target),
         ("knobs", _knobs(trial) or "-"),
         ("us", f"{_microseconds(trial.seconds)} (median), by the {trial.clock.value}'s clock"),
+        ("interval", f"{interval} us, with 95 % confidence"),
         ("times", f"{times or '-'} us, of {trial.runs} runs each"),
         ("outputs", checked),
         ("failure", "-" if trial.failure is None else f"{trial.failure.value}: {trial.message}"),

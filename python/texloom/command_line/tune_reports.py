@@ -7,13 +7,19 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..inspect.describe import aligned, counted
+from ..records import MeasuredDevice, Wanted
+from ..whole_file import write_whole
 
 if TYPE_CHECKING:
-    from ..tuning.session import Effort, Progress, Tuned
+    from ..records.database import Records
+    from ..tuning.report import Findings
+    from ..tuning.session import Effort, Progress
+    from ..tuning.tuned import Tuned
 
 _LINE_SECONDS = 10.0  # between lines where there is no terminal
 _MOST_ROWS = 20
@@ -68,8 +74,11 @@ def total_line(kernels: Sequence[Tuned]) -> str:
     return f"{line}; failed: {told}" if told else line
 
 
-def summary_lines(kernels: Sequence[Tuned]) -> list[str]:
-    """Return what was gained where, and how many points rules had left out."""
+def summary_lines(kernels: Sequence[Tuned], last: Progress | None) -> list[str]:
+    """Return what was gained where, how many points rules had left out, and what took the time.
+
+    `last` is the state after the last trial; None if none was made.
+    """
     rows = rows_of(kernels)
     lines = aligned([_HEADING, *rows[:_MOST_ROWS]])
     if len(rows) > _MOST_ROWS:
@@ -85,7 +94,37 @@ def summary_lines(kernels: Sequence[Tuned]) -> list[str]:
             f"{points:,} of {whole:,} points are legal; the rule that left out most: {rule} "
             f"({number:,})"
         )
+    if last is not None:
+        lines.append(
+            f"{last.seconds:.0f} s, of which the device worked or kernels were compiled for "
+            f"{last.working_seconds / last.seconds:.0%}, the tuner itself for "
+            f"{last.own_seconds / last.seconds:.1%}"
+        )
+        if last.repeated:
+            lines.append(
+                f"{counted(last.repeated, 'trial')} made again, because the reference kernel had "
+                "drifted"
+            )
     return [*lines, total_line(kernels)]
+
+
+def summary_facts(kernels: Sequence[Tuned], last: Progress | None) -> dict[str, Any]:
+    """Return the summary for a line of JSON; `last` is as for :func:`summary_lines`."""
+    default, best = totals(kernels)
+    facts: dict[str, Any] = {"default_seconds": default, "best_seconds": best, "trials": 0}
+    if last is not None:
+        facts |= _course(last)
+    return {"summary": facts}
+
+
+def _course(progress: Progress) -> dict[str, Any]:
+    return {
+        "trials": progress.trials,
+        "repeated": progress.repeated,
+        "elapsed_seconds": progress.seconds,
+        "working_seconds": progress.working_seconds,
+        "own_seconds": progress.own_seconds,
+    }
 
 
 def trial_facts(progress: Progress) -> dict[str, Any]:
@@ -102,10 +141,27 @@ def trial_facts(progress: Progress) -> dict[str, Any]:
         "best_seconds": one.searched.best_seconds,
         "default_seconds": one.searched.default_seconds,
         "operators": one.count,
-        "trials": progress.trials,
-        "elapsed_seconds": progress.seconds,
-        "measuring_seconds": progress.measuring_seconds,
+        **_course(progress),
     }
+
+
+def findings_of(kernels: Sequence[Tuned], records: Records, device: MeasuredDevice) -> Findings:
+    """Return what all trials of some kernels on a device say."""
+    from ..tuning.report import Findings
+
+    found = (records.trials(Wanted(subject=each.subject, device=device)) for each in kernels)
+    counts = {each.subject.identity: each.count for each in kernels}
+    return Findings((trial for trials in found for trial in trials), counts)
+
+
+def write_report(findings: Findings, path: Path, title: str, tells: bool = True) -> None:
+    """Write a page of HTML; an existing file is replaced when it is complete. Raises OSError."""
+    from ..tuning.report import page_of
+
+    write_whole(path, page_of(findings, title).encode())
+    if tells:
+        trials = sum(len(each.trials) for each in findings.courses)
+        print(f"{path}: {counted(len(findings.courses), 'kernel')}, {counted(trials, 'trial')}")
 
 
 class TuningView:
@@ -167,4 +223,13 @@ class TuningView:
         return table
 
 
-__all__ = ["TuningView", "summary_lines", "total_line", "totals", "trial_facts"]
+__all__ = [
+    "TuningView",
+    "findings_of",
+    "summary_facts",
+    "summary_lines",
+    "total_line",
+    "totals",
+    "trial_facts",
+    "write_report",
+]

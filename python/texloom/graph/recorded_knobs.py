@@ -13,14 +13,12 @@ from ..records import (
     Kind,
     MeasuredDevice,
     Subject,
-    Wanted,
     are_supported,
     default_file,
     measured_device,
     open_records,
 )
 from ..records.best_file import BestKnobs
-from ..records.points import best_point
 from ..target import device_named
 from .tuned_knobs import TunedKnobs, facts_key
 
@@ -72,7 +70,7 @@ class RecordedKnobs(TunedKnobs):
         return min(found, key=lambda each: each.microseconds, default=None)
 
     def _best(self, subject: Subject, device: MeasuredDevice) -> BestKnobs | None:
-        point = best_point(self._records.trials(Wanted(subject=subject, device=device)))
+        point = self._records.best_point(subject, device)
         if point is None or point.seconds is None:
             return None
         return BestKnobs.of(subject, point.knobs, point.seconds, device)

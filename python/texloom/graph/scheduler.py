@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -32,6 +32,13 @@ class Collected(dict[str, _Task]):
     def __init__(self) -> None:
         super().__init__()
         self.operators: Counter[str] = Counter()
+
+    def where(self, accepts: Callable[[_Task], bool]) -> Collected:
+        """Return the tasks that a function accepts, with their numbers of operators."""
+        made = Collected()
+        made |= {identity: task for identity, task in self.items() if accepts(task)}
+        made.operators += Counter({each: self.operators[each] for each in made})
+        return made
 
 
 _COLLECTED: ContextVar[Collected | None] = ContextVar("collected", default=None)

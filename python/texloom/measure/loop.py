@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, inf
 from typing import Protocol
 
 from .measurement import Measurement
@@ -121,11 +121,14 @@ def runs_of_sample(arm: Timed, sampling: Sampling) -> int:
             return runs
 
 
-def measure(arms: Sequence[Timed], sampling: Sampling) -> list[Measurement]:
+def measure(
+    arms: Sequence[Timed], sampling: Sampling, hopeless_seconds: float = inf
+) -> list[Measurement]:
     """Return the times of each arm.
 
     The arms alternate, and take turns in being the first of a round, so that changes of clock speed
-    or load affect them about equally.
+    or load affect them about equally. An arm whose first sample takes longer than
+    `hopeless_seconds` for each run gets no others.
     """
     runs = [runs_of_sample(arm, sampling) for arm in arms]
     results: list[list[float]] = [[] for _ in arms]
@@ -136,6 +139,8 @@ def measure(arms: Sequence[Timed], sampling: Sampling) -> list[Measurement]:
             turn = (place + number) % len(arms)
             if sampling.rest_seconds > 0:
                 time.sleep(sampling.rest_seconds)
+            if results[turn] and results[turn][0] > hopeless_seconds:
+                continue
             results[turn].append(arms[turn].seconds(runs[turn]))
     return [Measurement(tuple(each), count) for each, count in zip(results, runs, strict=True)]
 

@@ -8,23 +8,27 @@ seconds, a number for the kind of error, the seconds of the whole trial and when
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from ..errors import refuse
 from ..whole_file import write_whole
-from .foreign import foreign_place, foreign_subject, foreign_trial
+from .foreign import family_of, foreign_place, foreign_subject, foreign_trial
 from .json_objects import ObjectReader
-from .trial import Failure, Trial, canonical
+from .trial import Failure, Subject, Trial, canonical
 
 VERSION = 0.2
-_TUNER = "AutoTVM"
-_FAILED = [1e9]  # the times of a failed trial
+TUNER = "AutoTVM"
+TVM_VERSION = "0.8.0"
+"""What lines name as their writer: other tools than TVM's may read them."""
+FAILED = [1e9]
+"""The times of a failed trial."""
 _TRIAL = "trial"  # the phase that is the whole trial
 
-_FAILURES = {
+FAILURES = {
     1: Failure.CONSTRAINT,
     2: Failure.HOST_COMPILE,
     3: Failure.DEVICE_COMPILE,
@@ -35,61 +39,110 @@ _FAILURES = {
     8: Failure.INTERNAL,
 }
 """The failures by the numbers of MeasureErrorNo."""
-_NUMBERS = {
-    **{failure: number for number, failure in _FAILURES.items()},
+NUMBERS = {
+    **{failure: number for number, failure in FAILURES.items()},
     Failure.DEVICE_LOST: 4,
     Failure.OUT_OF_MEMORY: 4,
 }
 
 
+@dataclass(frozen=True)
+class LogLine:
+    """A line of a log.
+
+    Attributes
+    ----------
+    facts : mapping
+        The whole line.
+    target, task : str
+    arguments : sequence
+        Of the task: a list of positional ones, and an object of others.
+    config : mapping
+        The configuration.
+    times : sequence of float
+        In seconds; those of a failed trial mean nothing.
+    error : int
+        0, or one of :data:`FAILURES`.
+    spent, ended : float
+        The seconds of the whole trial, and when it ended, in seconds since 1970.
+    """
+
+    facts: Mapping[str, Any]
+    target: str
+    task: str
+    arguments: Sequence[Any]
+    config: Mapping[str, Any]
+    times: Sequence[float]
+    error: int
+    spent: float
+    ended: float
+
+    @classmethod
+    def parse(cls, line: str) -> LogLine:
+        """Return a line; ValueError, which says why, for a line that has no trial."""
+        facts = json.loads(line)
+        if not isinstance(facts, dict) or facts.get("version") != VERSION:
+            raise ValueError(f"it is not an object with the version {VERSION}")
+        read = ObjectReader(facts)
+        target, name, *arguments = _items(read("input", list), (str, str, list, dict), "input")
+        kinds = (list, int, float, float)
+        times, error, spent, ended = _items(read("result", list), kinds, "result")
+        if error != 0 and error not in FAILURES:
+            raise ValueError(f"there is no error with the number {error}")
+        config, seconds = read("config", dict), list(map(_number, times))
+        return cls(facts, target, name, arguments, config, seconds, error, spent, ended)
+
+
 def log_line(trial: Trial) -> str:
     """Return the line of a trial; other tools than TVM's can read what it has."""
     failure, subject = trial.failure, trial.subject
+    name, arguments = _task_of(subject)
     spent = trial.phases.get(_TRIAL, sum(trial.phases.values()))
     return canonical(
         {
-            "input": [subject.target, subject.family, [subject.task, subject.facts], {}],
+            "input": [subject.target, name, *arguments],
             "config": {
                 "index": 0,
                 "code_hash": None,
                 "entity": [[name, "ot", value] for name, value in trial.knobs.items()],
             },
             "result": [
-                list(trial.times) if failure is None else _FAILED,
-                0 if failure is None else _NUMBERS[failure],
+                list(trial.times) if failure is None else FAILED,
+                0 if failure is None else NUMBERS[failure],
                 spent,
                 trial.begun.timestamp() + spent,
             ],
             "version": VERSION,
-            "tvm_version": "0.8.0",
+            "tvm_version": TVM_VERSION,
         }
     )
 
 
+def _task_of(subject: Subject) -> tuple[str, list[Any]]:
+    """Return the name of the task, with its arguments: those of AutoTVM's own, and of others."""
+    prefix = family_of(TUNER, "")
+    if subject.family.startswith(prefix):
+        return subject.family.removeprefix(prefix), json.loads(subject.facts)
+    return subject.family, [[subject.task, subject.facts], {}]
+
+
 def trial_of_log_line(line: str, device: str) -> Trial:
     """Return the trial of a line; ValueError, which says why, for a line that has none."""
-    facts = json.loads(line)
-    if not isinstance(facts, dict) or facts.get("version") != VERSION:
-        raise ValueError(f"it is not an object with the version {VERSION}")
-    read = ObjectReader(facts)
-    target, name, *arguments = _items(read("input", list), (str, str, list, dict), "input")
-    times, error, spent, ended = _items(read("result", list), (list, int, float, float), "result")
-    entities = ObjectReader(read("config", dict)).sequence("entity", list)
+    log = LogLine.parse(line)
+    entities = ObjectReader(dict(log.config)).sequence("entity", list)
     knobs = {
         str(knob): value
         for knob, _, value in (_items(each, (str, str, object), "entity") for each in entities)
     }
-    if error != 0 and error not in _FAILURES:
-        raise ValueError(f"there is no error with the number {error}")
     fields = {
         "knobs": knobs,
-        "times": tuple(map(_number, times)) if error == 0 else (),
-        "failure": _FAILURES.get(error),
-        "phases": {_TRIAL: spent},
-        "begun": datetime.fromtimestamp(ended - spent, timezone.utc),
+        "times": tuple(log.times) if log.error == 0 else (),
+        "failure": FAILURES.get(log.error),
+        "phases": {_TRIAL: log.spent},
+        "begun": datetime.fromtimestamp(log.ended - log.spent, timezone.utc),
     }
-    subject = foreign_subject(_TUNER, name, target, arguments)
-    return foreign_trial(subject, foreign_place(device), facts, fields)
+    subject = foreign_subject(TUNER, log.task, log.target, log.arguments)
+    return foreign_trial(subject, foreign_place(device), log.facts, fields)
 
 
 def _items(values: list[Any], kinds: tuple[type, ...], what: str) -> list[Any]:
@@ -139,4 +192,16 @@ def _trial_at(path: Path, number: int, line: bytes, device: str) -> Trial:
         )
 
 
-__all__ = ["VERSION", "log_line", "read_log", "trial_of_log_line", "write_log"]
+__all__ = [
+    "FAILED",
+    "FAILURES",
+    "NUMBERS",
+    "TUNER",
+    "TVM_VERSION",
+    "VERSION",
+    "LogLine",
+    "log_line",
+    "read_log",
+    "trial_of_log_line",
+    "write_log",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -26,11 +27,23 @@ def engine_for(url: URL, patience_seconds: float) -> Engine:
     nothing is left open. `patience_seconds` is how long a transaction waits for others.
     """
     if url.get_backend_name() == "sqlite":
-        return _sqlite_engine(Path(url.database or ""), patience_seconds)
-    milliseconds = int(patience_seconds * 1000)
-    options = f"-c lock_timeout={milliseconds}"
-    arguments = {"connect_timeout": max(2, int(patience_seconds)), "options": options}
-    return create_engine(url, connect_args=arguments, pool_pre_ping=True)
+        engine = _sqlite_engine(Path(url.database or ""), patience_seconds)
+    else:
+        milliseconds = int(patience_seconds * 1000)
+        options = f"-c lock_timeout={milliseconds}"
+        arguments = {"connect_timeout": max(2, int(patience_seconds)), "options": options}
+        engine = create_engine(url, connect_args=arguments, pool_pre_ping=True)
+    engine.pool.logger.addFilter(_is_no_interruption)
+    return engine
+
+
+def _is_no_interruption(record: logging.LogRecord) -> bool:
+    """Whether a message of a pool is not about Ctrl-C.
+
+    A pool that is interrupted while it closes a connection logs a traceback, and raises the
+    exception again, so that it needs no message.
+    """
+    return record.exc_info is None or not isinstance(record.exc_info[1], KeyboardInterrupt)
 
 
 def _sqlite_engine(path: Path, patience_seconds: float) -> Engine:
@@ -99,7 +112,12 @@ def writing(engine: Engine, name: str) -> Iterator[Connection]:
     TVMError
         As :func:`told`.
     """
-    with told(name), engine.execution_options(writes=True).begin() as connection:
+    options = {"writes": True}
+    with (
+        told(name),
+        engine.connect().execution_options(**options) as connection,
+        connection.begin(),
+    ):
         if engine.dialect.name == "postgresql":
             # Writers that share new rows would wait for each other in a circle.
             connection.execute(select(func.pg_advisory_xact_lock(APPLICATION)))

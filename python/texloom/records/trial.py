@@ -14,13 +14,15 @@ from datetime import datetime, timezone
 from enum import Enum
 from functools import cached_property
 from hashlib import sha256
-from math import isfinite
+from itertools import accumulate
+from math import comb, isfinite
 from statistics import median, quantiles
 from typing import Any
 
 from ..version import VERSION
 
 _DIGEST_LENGTH = 32  # hexadecimal digits
+_DOUBT = 0.05  # the probability that a median is not within its bounds
 _LARGEST = 2**31 - 1  # what all databases store as an integer
 
 
@@ -95,8 +97,8 @@ class MeasuredDevice:
     compiler: str
 
     def __str__(self) -> str:
-        """Return the name of the device, with the version of the driver."""
-        return f"{self.name} (driver {self.driver})"
+        """Return the name of the device, with the version of the driver if it has one."""
+        return f"{self.name} (driver {self.driver})" if self.driver else self.name
 
 
 @dataclass(frozen=True)
@@ -241,6 +243,21 @@ class Trial:
     def seconds(self) -> float | None:
         """The median of the times; None if the trial failed."""
         return median(self.times) if self.times else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The bounds of the median with at least 95 % confidence; None if the trial failed.
+
+        They are times of equal ranks from both ends, whatever the distribution: the median is
+        beyond the r-th of n times, counted from 0, with a probability of 2 P(B <= r), for
+        B ~ binomial(n, 1/2). Fewer than six times reach less, and are all within the bounds.
+        """
+        if not self.times:
+            return None
+        ordered, count = sorted(self.times), len(self.times)
+        beyond = accumulate(2 * comb(count, rank) * 0.5**count for rank in range(count))
+        rank = max(sum(each <= _DOUBT for each in beyond) - 1, 0)
+        return ordered[rank], ordered[-1 - rank]
 
     @property
     def spread(self) -> float | None:

@@ -180,6 +180,12 @@ class Drawing:
         """The number of points, with those that break rules."""
         return self.last - self.first + 1
 
+    def has(self, point: Point) -> bool:
+        """Whether a point may be chosen."""
+        index = self.choices.index(point)
+        is_inside = index is not None and self.first <= index <= self.last
+        return is_inside and self.choices.broken(point) is None
+
     @property
     def has_all(self) -> bool:
         """Whether all points are drawn at once."""

@@ -2,8 +2,9 @@
 
     python -m texloom.tuning.device_child CONNECTION DEVICE
 
-Answers each request with the phases that a trial begins, then with the trial, which has failed if
-the default of the kernel fails. An exception is the answer if there is no such kernel.
+Answers each request with the phases that begin, then with the trial, which has failed if the
+default of the kernel fails, or with the build. An exception is the answer if there is no such
+kernel.
 """
 
 from __future__ import annotations
@@ -14,66 +15,89 @@ from multiprocessing.connection import Connection
 
 from ..devices.lookup import present
 from ..errors import TVMError
-from ..ops.schedules.family import knob_values
 from ..records import Failure, Place, Subject, Trial, measured_device
-from .device_process import Request
-from .kernel_trial import Expected, Measurable, measured_trial
+from .device_process import BuildRequest, Request, failed_trial
+from .kernel_build import Build, Measurable, built
+from .kernel_trial import Expected, measured_trial
 from .operator import Operator
-from .program_trial import Candidate, ExpectedProgram, Reference
+from .program_trial import ExpectedProgram, Reference, UserProgram
+
+_KEPT = 3
+"""Kernels that are kept with what is expected: the reference, and those measured in turn."""
 
 
 class Child:
-    """Makes trials; what the last one was compared with is kept, with its outputs."""
+    """Makes trials and builds; what the latest ones are compared with is kept, with its outputs."""
 
     def __init__(self, connection: Connection, device: str) -> None:
         self._connection, self._device = connection, present(device)
-        self._subject: Subject | None = None
-        self._expected: Expected | None = None
-        self._expected_program: Reference | None = None
+        self._kept: dict[Subject | str, Expected | Reference] = {}
+
+    def answer(self, request: Request | BuildRequest) -> Trial | Build:
+        """Do what is requested."""
+        return self.trial(request) if isinstance(request, Request) else self.build(request)
 
     def trial(self, request: Request) -> Trial:
         """Make a trial."""
         try:
             expected = self._of(request)
+            _ = expected.outputs  # computed before a trial is timed
         except TVMError as error:
-            return Trial(
-                request.subject,
+            return failed_trial(
+                request,
                 Place.here(measured_device(self._device)),
-                knob_values(request.knobs),
-                failure=Failure.LAUNCH,
-                message=f"the default, whose outputs are expected: {str(error).splitlines()[0]}",
-                parent=request.parent,
+                Failure.LAUNCH,
+                f"the default, whose outputs are expected: {str(error).splitlines()[0]}",
+                {},
             )
         return measured_trial(
-            expected, request.knobs, request.sampling, request.parent, self._connection.send
+            expected,
+            request.knobs,
+            request.sampling,
+            request.parent,
+            self._connection.send,
+            request.build,
+            request.hopeless_seconds,
         )
 
+    def build(self, request: BuildRequest) -> Build:
+        """Build a point for a trial of another process."""
+        trial = request.trial
+        return built(self._of(trial), trial.knobs, request.package, self._connection.send)
+
     def _of(self, request: Request) -> Measurable:
-        candidate = request.candidate
-        if candidate is None:
+        program = request.program
+        if program is None:
             return self._kernel(request.subject)
-        reference = None if candidate.expected is None else self._reference(candidate)
-        return ExpectedProgram(request.subject, self._device, candidate, reference)
+        reference = None if program.expected is None else self._reference(program)
+        return ExpectedProgram(request.subject, self._device, program, reference)
 
     def _kernel(self, subject: Subject) -> Expected:
-        if self._expected is None or self._subject != subject:
+        kept = self._kept.pop(subject, None)
+        if not isinstance(kept, Expected):
             operator = Operator(subject.text, self._device)
             kernel = operator.kernel_of(subject)
             if kernel is None:
                 raise LookupError(f"no family has the kernel {subject.family}: {subject.facts}")
-            self._expected, self._subject = Expected(operator, kernel), subject
-            assert self._expected.outputs is not None  # computed before a trial is timed
-        return self._expected
-
-    def _reference(self, candidate: Candidate) -> Reference:
-        assert candidate.expected is not None
-        kept = self._expected_program
-        if kept is None or kept.text != candidate.expected or candidate.inputs is not None:
-            self._expected_program = None
-            kept = Reference(candidate.expected, self._device, candidate.inputs)
-            assert kept.outputs is not None  # computed before a trial is timed
-            self._expected_program = kept
+            kept = Expected(operator, kernel)
+        self._keep(subject, kept)
         return kept
+
+    def _reference(self, program: UserProgram) -> Reference:
+        text = program.expected
+        assert text is not None
+        if program.inputs is not None:
+            return Reference(text, self._device, program.inputs)
+        kept = self._kept.pop(text, None)
+        if not isinstance(kept, Reference):
+            kept = Reference(text, self._device)
+        self._keep(text, kept)
+        return kept
+
+    def _keep(self, name: Subject | str, one: Expected | Reference) -> None:
+        self._kept[name] = one
+        if len(self._kept) > _KEPT:
+            del self._kept[next(iter(self._kept))]
 
 
 def main() -> None:
@@ -87,7 +111,7 @@ def main() -> None:
             # Exit without releasing objects: drivers may fail to release them.
             os._exit(0)
         try:
-            answer: Trial | Exception = child.trial(request)
+            answer: Trial | Build | Exception = child.answer(request)
         except Exception as error:
             answer = error
         connection.send(answer)

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from enum import Enum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from math import inf
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Function
-from ..errors import TVMError
 from ..measure.loop import Arm, Sampling, measure
 from ..ops.schedules.family import Kernel, knob_values
-from ..records import Failure, Place, Subject, Trial, Verification, kernel_digest, measured_device
+from ..records import Failure, Place, Subject, Trial, Verification, measured_device
+from .kernel_build import Build, Measurable, Phase, Phases, built
 from .operator import Operator
 
 TOLERANCE = 1e-4
 """The largest difference of an output to that of the default, relative to its largest element."""
 SHORT = Sampling(rounds=7, sample_seconds=0.01)
 """How a trial is timed by default."""
-
-_FAILURES = {"TL5009": Failure.OUT_OF_MEMORY, "TL5010": Failure.DEVICE_COMPILE}
-"""The classes of errors with these codes; others are those of the phase."""
 
 
 @dataclass(frozen=True)
@@ -79,41 +76,8 @@ class Expected:
         default = self.kernel[0].default(self.operator.kernels[self.kernel])
         return self.operator.first_run(self.built(default))[1]
 
-    def difference(self, outputs: Sequence[NDArray[Any]]) -> float:
-        """Return the result of :func:`difference_of`."""
-        return difference_of(outputs, self.outputs)
 
-
-class Measurable(Protocol):
-    """What a trial measures: an operator's kernel, or a program that a user schedules.
-
-    Attributes
-    ----------
-    refusal : Failure
-        The class of errors of :meth:`built`.
-    """
-
-    refusal: Failure
-
-    @property
-    def subject(self) -> Subject:
-        """What the trial measures."""
-
-    @property
-    def device(self) -> Any:
-        """The device."""
-
-    def built(self, knobs: Any) -> Function:
-        """Return the compiled function of a point."""
-
-    def first_run(self, function: Function) -> tuple[Arm, list[NDArray[Any]]]:
-        """Run the function; return how to time it, and its outputs."""
-
-    def difference(self, outputs: Sequence[NDArray[Any]]) -> float | None:
-        """Return the difference to what is expected; None if nothing is."""
-
-
-def difference_of(outputs: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> float:
+def _largest_difference(outputs: Sequence[NDArray[Any]], expected: Sequence[NDArray[Any]]) -> float:
     """Return the largest difference of an output, relative to the largest element.
 
     NaNs at the same places are equal; one that is not expected is infinitely different.
@@ -133,47 +97,14 @@ def _difference(one: NDArray[Any], other: NDArray[Any]) -> float:
     return float(np.where(np.isfinite(distances), distances, np.inf).max()) / largest
 
 
-class Phase(Enum):
-    """A part of a trial."""
-
-    HOST_COMPILE = "host compile"
-    FIRST_RUN = "first run"
-    """With the device's compiler."""
-    RUN = "run"
-
-
-@dataclass
-class _Phases:
-    """The seconds of each phase so far, and what failed. `see` is told which phase begins."""
-
-    see: Callable[[Phase], object] | None
-    seconds: dict[str, float] = field(default_factory=dict)
-    failure: Failure | None = None
-    message: str = ""
-
-    @contextmanager
-    def of(self, phase: Phase, failure: Failure) -> Iterator[None]:
-        """Time the body; an error of Texloom ends it, and fails the trial."""
-        if self.see is not None:
-            self.see(phase)
-        begin = time.monotonic()
-        try:
-            yield
-        except TVMError as error:
-            self.failure = _FAILURES.get(error.code or "", failure)
-            self.message = str(error).splitlines()[0]
-        except MemoryError:
-            self.failure, self.message = Failure.OUT_OF_MEMORY, "out of memory on the host"
-        finally:
-            self.seconds[phase.value] = time.monotonic() - begin
-
-
 def measured_trial(
     expected: Measurable,
     knobs: Any,
     sampling: Sampling = SHORT,
     parent: UUID | None = None,
     see: Callable[[Phase], object] | None = None,
+    build: Build | None = None,
+    hopeless_seconds: float = inf,
 ) -> Trial:
     """Measure a point of a kernel's space; a failure is part of the trial.
 
@@ -190,20 +121,26 @@ def measured_trial(
         The trial from which this one is made.
     see : callable, optional
         Is told which phase begins.
+    build : Build, optional
+        The point, built in another process; by default, it is built here.
+    hopeless_seconds : float
+        One sample is enough if it takes longer than this.
     """
-    phases = _Phases(see)
-    facts: dict[str, Any] = {}
+    if build is None:
+        with TemporaryDirectory() as folder:
+            build = built(expected, knobs, Path(folder, "kernel.tlp"), see)
+            return measured_trial(expected, knobs, sampling, parent, see, build, hopeless_seconds)
+    phases = Phases(see, dict(build.phases), build.failure, build.message)
+    facts: dict[str, Any] = {"kernels": build.kernels}
     arm: Arm | None = None
-    with phases.of(Phase.HOST_COMPILE, expected.refusal):
-        function = expected.built(knobs)
-        facts["kernels"] = tuple(kernel_digest(each.source) for each in function.kernels)
     if phases.failure is None:
         with phases.of(Phase.FIRST_RUN, Failure.LAUNCH):
-            arm, outputs = expected.first_run(function)
-            facts |= _verified(expected.difference(outputs), phases)
+            arm, outputs = expected.first_run(build.function(expected.device))
+            if expected.outputs is not None:
+                facts |= _verified(_largest_difference(outputs, expected.outputs), phases)
     if phases.failure is None and arm is not None:
         with phases.of(Phase.RUN, Failure.LAUNCH):
-            (measured,) = measure([arm], sampling)
+            (measured,) = measure([arm], sampling, hopeless_seconds)
             facts |= {"times": measured.results, "runs": measured.runs}
     return Trial(
         expected.subject,
@@ -217,9 +154,7 @@ def measured_trial(
     )
 
 
-def _verified(difference: float | None, phases: _Phases) -> dict[str, Any]:
-    if difference is None:
-        return {}
+def _verified(difference: float, phases: Phases) -> dict[str, Any]:
     known = difference if np.isfinite(difference) else None
     if difference <= TOLERANCE:
         return {"verification": Verification.PASSED, "difference": known}
@@ -228,12 +163,4 @@ def _verified(difference: float | None, phases: _Phases) -> dict[str, Any]:
     return {"verification": Verification.FAILED, "difference": known}
 
 
-__all__ = [
-    "SHORT",
-    "TOLERANCE",
-    "Expected",
-    "Measurable",
-    "Phase",
-    "difference_of",
-    "measured_trial",
-]
+__all__ = ["SHORT", "TOLERANCE", "Expected", "measured_trial"]

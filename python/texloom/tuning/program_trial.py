@@ -20,12 +20,11 @@ from ..errors import refuse
 from ..measure.loop import Arm
 from ..records import Failure, Subject
 from .arguments import Arguments
-from .kernel_trial import difference_of
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A schedule with some knobs.
+class UserProgram:
+    """A schedule with some knobs, as a message to another process.
 
     Attributes
     ----------
@@ -44,7 +43,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Reference:
-    """What candidates must compute.
+    """What programs must compute.
 
     Attributes
     ----------
@@ -52,7 +51,7 @@ class Reference:
         A program.
     device : Device
     inputs : sequence of array, optional
-        As :attr:`Candidate.inputs`.
+        As :attr:`UserProgram.inputs`.
     """
 
     text: str
@@ -66,7 +65,7 @@ class Reference:
 
     @cached_property
     def arguments(self) -> Arguments:
-        """The arguments of all candidates."""
+        """The arguments of all programs."""
         return _arguments_of(self.function, self.device, self.inputs)
 
     @cached_property
@@ -77,24 +76,29 @@ class Reference:
 
 @dataclass(frozen=True)
 class ExpectedProgram:
-    """A candidate, beside the outputs that it must have: see :class:`.kernel_trial.Measurable`.
+    """A program, beside the outputs that it must have: see :class:`.kernel_build.Measurable`.
 
     Attributes
     ----------
     subject : Subject
     device : Device
-    candidate : Candidate
+    program : UserProgram
     reference : Reference or None
         None if outputs are not compared.
     """
 
     subject: Subject
     device: Any
-    candidate: Candidate
+    program: UserProgram
     reference: Reference | None
 
     refusal: ClassVar[Failure] = Failure.CONSTRAINT
     """Knobs make the schedule: if Texloom refuses it, they break one of its rules."""
+
+    @property
+    def outputs(self) -> list[NDArray[Any]] | None:
+        """The outputs that are expected; None if they are not compared."""
+        return None if self.reference is None else self.reference.outputs
 
     def built(self, knobs: Any) -> Function:
         """Return the compiled function; `knobs` are in the text already.
@@ -105,7 +109,7 @@ class ExpectedProgram:
             If the schedule is refused, or has other arguments than the reference.
         """
         del knobs
-        function = build(parse(self.candidate.text))
+        function = build(parse(self.program.text))
         if self.reference is not None:
             own, other = _signature(function), _signature(self.reference.function)
             if own != other:
@@ -120,11 +124,7 @@ class ExpectedProgram:
         """Run the function; return how to time it, and its outputs."""
         if self.reference is not None:
             return self.reference.arguments.first_run(function)
-        return _arguments_of(function, self.device, self.candidate.inputs).first_run(function)
-
-    def difference(self, outputs: Sequence[NDArray[Any]]) -> float | None:
-        """Return the largest difference of an output; None if outputs are not compared."""
-        return None if self.reference is None else difference_of(outputs, self.reference.outputs)
+        return _arguments_of(function, self.device, self.program.inputs).first_run(function)
 
 
 def _signature(function: Function) -> list[tuple[tuple[int, ...], str]]:
@@ -157,4 +157,4 @@ def _random(random: np.random.Generator, shape: Sequence[int], dtype: str) -> ND
     return random.integers(0, 2, shape).astype(dtype)
 
 
-__all__ = ["Candidate", "ExpectedProgram", "Reference"]
+__all__ = ["ExpectedProgram", "Reference", "UserProgram"]

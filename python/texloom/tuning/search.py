@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import islice
 from math import log
 from statistics import median
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import refuse
 from ..ops.schedules.family import Kernel, KernelTask, Space
 from .features import numbers_of, table_of
 
@@ -20,6 +22,8 @@ _LEAST_TO_LEARN = 12
 """Trials of a family from which a model says more than the estimates."""
 _SURPRISES = 0.2
 """The share of points that are not the model's first choices, so that it sees others."""
+_CHILDREN = 20
+"""Children that are made for each one that is wanted: most may be known, or illegal."""
 _FAILED = 4.0
 """A failed point counts as so many times as slow as the default."""
 
@@ -81,6 +85,19 @@ class Searched:
     def size(self) -> int:
         """The number of points that may be measured."""
         return len(self.points)
+
+    def values_of(self, knobs: Any) -> Mapping[str, Any]:
+        """Return the values of knobs by name."""
+        return {each.name: getattr(knobs, each.name) for each in fields(knobs)}
+
+    def with_values(self, knobs: Any, values: Mapping[str, Any]) -> Any:
+        """Return a point with these values, other knobs unchanged; None if it is not legal."""
+        changed = replace(knobs, **values)
+        return changed if changed in self._legal else None
+
+    @cached_property
+    def _legal(self) -> frozenset[Any]:
+        return frozenset(self.points)
 
     def new(self, ordered: Sequence[Any], count: int) -> list[Any]:
         """Return the first of some points that are not measured yet."""
@@ -191,6 +208,60 @@ class DirectedSearch(Search):
         return one.new(neighbors, count)
 
 
+class GeneticSearch(Search):
+    """Children of fast points: each knob has the value of one of two parents, or a random one.
+
+    Parameters
+    ----------
+    seed : int
+    population : int
+        The random points before the first children, and the most parents.
+    elite : int
+        The fastest points, of which each child has at least one as a parent.
+    mutation : float
+        The probability that a knob has a random value.
+    """
+
+    name = "genetic"
+
+    def __init__(
+        self, seed: int, population: int = 16, elite: int = 3, mutation: float = 0.1
+    ) -> None:
+        super().__init__(seed)
+        self._population, self._elite, self._mutation = population, elite, mutation
+
+    def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
+        """Return children; random points at first, and where there are no other ones."""
+        del others
+        chosen: dict[Any, None] = {}
+        known = [(one.seconds_of(each), each) for each in one.trials]
+        ranked = sorted(((s, each) for s, each in known if s), key=lambda pair: pair[0])
+        parents = [each for _, each in ranked[: self._population]]
+        if len(one.trials) >= self._population and len(parents) > 1:
+            for _ in range(_CHILDREN * count):
+                if len(chosen) < count:
+                    child = self._child(one, parents)
+                    if child is not None and child not in one.trials:
+                        chosen[child] = None
+        for each in one.new(self.shuffled(one), count + len(chosen)):
+            if len(chosen) < count:
+                chosen[each] = None
+        return list(chosen)
+
+    def _child(self, one: Searched, parents: Sequence[Any]) -> Any:
+        first = parents[int(self.random.integers(min(self._elite, len(parents))))]
+        second, other = (
+            each[int(self.random.integers(len(each)))] for each in (parents, one.points)
+        )
+        names = list(one.values_of(first))
+        sources = [
+            other if self.random.random() < self._mutation else second if coin else first
+            for coin in self.random.integers(0, 2, len(names))
+        ]
+        pairs = zip(names, sources, strict=True)
+        return one.with_values(first, {name: one.values_of(own)[name] for name, own in pairs})
+
+
 class ModelSearch(Search):
     """What the estimates prefer first, then what a model that learns from trials prefers.
 
@@ -198,9 +269,23 @@ class ModelSearch(Search):
     point takes, from its knobs, the facts of the kernel and the estimate, and is fitted to the
     trials of all kernels of the family. A share of the points is random, or differs little from the
     best one.
+
+    Raises
+    ------
+    TVMError
+        TL5016 if the package lightgbm is missing.
     """
 
     name = "model"
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        if find_spec("lightgbm") is None:
+            refuse(
+                "UnknownName",
+                "a search by a model needs the Python package lightgbm",
+                "pip install 'texloom[tune]', or search without a model, as --search directed",
+            )
 
     def next(self, one: Searched, count: int, others: Sequence[Searched]) -> list[Any]:
         """Return points by the model, or by estimates while there are few trials."""
@@ -250,13 +335,15 @@ def _facts(one: Searched) -> list[float]:
 
 
 SEARCHES: dict[str, type[Search]] = {
-    each.name: each for each in (ModelSearch, DirectedSearch, RandomSearch, GridSearch)
+    each.name: each
+    for each in (ModelSearch, DirectedSearch, GeneticSearch, RandomSearch, GridSearch)
 }
 """All searches by name."""
 
 __all__ = [
     "SEARCHES",
     "DirectedSearch",
+    "GeneticSearch",
     "GridSearch",
     "ModelSearch",
     "RandomSearch",

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, Any
 
+from ..devices.lookup import present
 from ..graph.tuned_knobs import subject_of
 from ..measure.loop import Sampling
 from ..ops.schedules import Choice
 from ..ops.schedules.family import Kernel, knob_values
-from ..records import Failure, MeasuredDevice, Subject, Trial, Wanted
+from ..records import MeasuredDevice, Place, Trial, Wanted, measured_device, open_records
 from ..records.best_file import BestKnobs
-from ..records.trial import canonical
-from .device_process import DeviceProcess, Request
+from ..records.points import standing
+from .build_pool import BuildPool, builders
+from .device_process import DeviceProcess
 from .kernel_trial import SHORT
+from .measuring import Measuring
 from .search import Search, Searched
+from .tuned import Tuned
+from .working_time import WorkingTime
 
 if TYPE_CHECKING:
     from ..graph.scheduler import Collected
@@ -26,12 +31,12 @@ if TYPE_CHECKING:
 
 BATCH = 8
 """Trials of a kernel in a row."""
-_FIRST_GAIN = 0.1
-"""The share of a kernel's time that its first batch is expected to gain."""
 _LEAST_GAIN = 0.01
 """The search of a network ends when no more than this share of its time is expected."""
-_REPETITIONS = 2
-"""How often the fastest point of a kernel is measured again, beside the default."""
+_HOPELESS = 3.0
+"""One sample is enough for a point that takes so many times as long as the best one."""
+_MOST_PASSES = 3
+"""How often fastest points are looked for that were not measured again."""
 _SHARE_TO_REPEAT = 0.15
 """The share of a run's seconds that is kept for it."""
 
@@ -65,96 +70,6 @@ EFFORTS = {
 """Efforts by the names that users give."""
 
 
-@dataclass
-class Tuned:
-    """A kernel that is tuned.
-
-    Attributes
-    ----------
-    subject : Subject
-    searched : Searched
-        Its space, with all trials.
-    count : int
-        The operators of the network that have this kernel: it runs so often in each run.
-    cut : mapping of str to int
-        How many points rules left out, before anything was built.
-    known : int
-        The trials that records already had.
-    failures : Counter of Failure
-    gain : float
-        The share of the kernel's time that a batch is expected to gain.
-    """
-
-    subject: Subject
-    searched: Searched
-    count: int
-    cut: Mapping[str, int]
-    known: int = 0
-    failures: Counter[Failure] = field(default_factory=Counter)
-    gain: float = _FIRST_GAIN
-    is_done: bool = False
-
-    needs_default: ClassVar[bool] = True
-    """Whether no point can be measured if the default fails."""
-
-    @property
-    def speedup(self) -> float:
-        """How many times as fast the best point is as the default; 1 without trials.
-
-        Infinite if the default failed.
-        """
-        default, best = self.searched.default_seconds, self.searched.best_seconds
-        if not best:
-            return 1.0
-        return default / best if default else float("inf")
-
-    @property
-    def gained(self) -> float:
-        """The seconds that the best point saves."""
-        default, best = self.searched.default_seconds, self.searched.best_seconds
-        return self.count * (default - best) if default and best else 0.0
-
-    @property
-    def is_repeated(self) -> bool:
-        """Whether the best point was measured again."""
-        return len(self.searched.trials.get(self.searched.best, ())) > _REPETITIONS
-
-    @property
-    def expected(self) -> float:
-        """The seconds that the next batch is expected to gain; infinite before the first one.
-
-        Nothing is expected if the default failed: there are no outputs to compare others with.
-        """
-        best = self.searched.best_seconds
-        has_failed = self.searched.trials.get(self.searched.default) == []
-        if self.is_done or (has_failed and self.needs_default):
-            return 0.0
-        return float("inf") if best is None else self.count * best * self.gain
-
-    @cached_property
-    def _points(self) -> dict[str, Any]:
-        return {canonical(knob_values(each)): each for each in self.searched.points}
-
-    def point_of(self, values: Mapping[str, Any]) -> Any:
-        """Return the point with these values of knobs; None if the space has none."""
-        return self._points.get(canonical(dict(values)))
-
-    def trial(self, process: DeviceProcess, knobs: Any, sampling: Sampling) -> Trial:
-        """Measure a point."""
-        return process.trial(Request(self.subject, knobs, sampling))
-
-    def learn(self, trial: Trial) -> None:
-        """Count a trial; one of knobs that the space does not have is passed over."""
-        knobs = self.point_of(trial.knobs)
-        if knobs is None:
-            return
-        times = self.searched.trials.setdefault(knobs, [])
-        if trial.failure is not None:
-            self.failures[trial.failure] += 1
-        elif trial.seconds is not None:
-            times.append(trial.seconds)
-
-
 @dataclass(frozen=True)
 class Progress:
     """What a run shows after each trial.
@@ -169,8 +84,12 @@ class Progress:
         Made by this run.
     seconds : float
         Since it began.
-    measuring_seconds : float
-        Of them, those in which the device or compilers worked.
+    working_seconds : float
+        Of them, those in which the device worked or kernels were compiled.
+    own_seconds : float
+        Of them, those in which the tuner itself worked: it did not wait for other processes.
+    repeated : int
+        The trials that took the place of others, because the device was disturbed.
     """
 
     kernels: Sequence[Tuned]
@@ -178,7 +97,9 @@ class Progress:
     trial: Trial
     trials: int
     seconds: float
-    measuring_seconds: float
+    working_seconds: float
+    own_seconds: float
+    repeated: int
 
 
 class Session:
@@ -197,6 +118,10 @@ class Session:
     search : Search
     effort : Effort
     sampling : Sampling
+    builds : BuildPool, optional
+        Builds kernels ahead of their trials; without it, the process builds them.
+    working : WorkingTime, optional
+        Of the process and the builds.
     declared : iterable of Tuned
         Further kernels, which users schedule.
 
@@ -204,6 +129,8 @@ class Session:
     ----------
     kernels : list of Tuned
         The kernels with several points.
+    records : Records
+    device : MeasuredDevice
     """
 
     def __init__(
@@ -215,15 +142,20 @@ class Session:
         search: Search,
         effort: Effort,
         sampling: Sampling = SHORT,
+        builds: BuildPool | None = None,
+        working: WorkingTime | None = None,
         declared: Iterable[Tuned] = (),
     ) -> None:
-        self._records, self._process, self._device = records, process, device
-        self._search, self._effort, self._sampling = search, effort, sampling
-        self._begin, self._measuring, self._trials = time.monotonic(), 0.0, 0
+        self.records, self.device = records, device
+        self._search, self._effort = search, effort
+        self._sampling = sampling
+        self._begin = time.monotonic()
+        self._measuring = Measuring(records, process, builds, self._learn)
+        self._working = WorkingTime() if working is None else working
         self._show: Callable[[Progress], object] = lambda _: None
         self.kernels = [*(_found(tasks) if tasks else ()), *declared]
         for each in self.kernels:
-            for trial in records.trials(Wanted(subject=each.subject, device=device)):
+            for trial in standing(records.trials(Wanted(subject=each.subject, device=device))):
                 each.learn(trial)
             each.known = len(each.searched.trials)
 
@@ -231,21 +163,33 @@ class Session:
         """Measure until nothing is left that is expected to pay; return the number of trials.
 
         The fastest points are measured again in the end, beside the defaults: a point may owe its
-        first time to luck. Each trial is recorded when it is made, so that Ctrl-C loses none.
+        first time to luck. Each trial is recorded when it is made, so that Ctrl-C loses none that
+        is finished.
         """
         self._begin, self._show = time.monotonic(), show
-        searching = self._effort.seconds * (1 - _SHARE_TO_REPEAT)
-        while (kernel := self._next(searching)) is not None:
+        try:
+            self._search_all(self._begin + self._effort.seconds * (1 - _SHARE_TO_REPEAT))
+            self._confirm(self._begin + self._effort.seconds)
+        finally:
+            self._measuring.close()
+        return self._measuring.trials
+
+    def _search_all(self, end: float) -> None:
+        """Measure all defaults, then batches of the kernels for which they should pay most."""
+        if self._effort.trials > 0:
+            new = [k for k in self.kernels if k.searched.default not in k.searched.trials]
+            for first in range(0, len(new), BATCH):
+                some = new[first : first + BATCH]
+                defaults = [each.request(each.searched.default, self._sampling) for each in some]
+                self._measuring.batch(defaults, end)
+        while (kernel := self._next(end)) is not None:
             before = kernel.searched.best_seconds
             chosen = self._chosen(kernel)
             kernel.is_done = not chosen
-            for knobs in chosen:
-                if self._elapsed() >= searching:
-                    break
-                self._measure(kernel, knobs, self._sampling)
+            hopeless = inf if before is None else before * _HOPELESS
+            requests = [kernel.request(each, self._sampling, hopeless) for each in chosen]
+            self._measuring.batch(requests, end)
             _revise(kernel, before)
-        self._repeat()
-        return self._trials
 
     def best_knobs(self) -> list[BestKnobs]:
         """Return the best knobs of the kernels whose default is not the fastest point."""
@@ -255,41 +199,59 @@ class Session:
                 each.subject,
                 knob_values(each.searched.best),
                 each.searched.best_seconds or 0.0,
-                self._device,
+                self.device,
             )
             for each in sorted(faster, key=lambda each: each.subject.identity)
         ]
 
-    def _repeat(self) -> None:
+    def _confirm(self, end: float) -> None:
+        """Measure again what was faster than a default, until no disturbance changes what that is.
+
+        Where all the time is disturbed, what the last of several passes found is left.
+        """
+        for _ in range(_MOST_PASSES):
+            self._repeat(end)
+            before = self._measuring.repeated
+            self._measuring.check(end)
+            if self._measuring.repeated == before:
+                return
+
+    def _repeat(self, end: float) -> None:
         """Measure again what was faster than a default, where most was gained first."""
         faster = [each for each in self.kernels if each.speedup > 1 and not each.is_repeated]
         for kernel in sorted(faster, key=lambda each: each.gained, reverse=True):
             # Another point may be the fastest once this one was measured again.
             while kernel.speedup > 1 and not kernel.is_repeated:
-                again = [kernel.searched.best]
-                if kernel.searched.default_seconds:
-                    again.insert(0, kernel.searched.default)
-                for knobs in again:
-                    if self._elapsed() >= self._effort.seconds:
-                        return
-                    self._measure(kernel, knobs, self._sampling)
+                if time.monotonic() >= end:
+                    return
+                points = [kernel.searched.best]
+                if kernel.searched.default_seconds is not None:
+                    points.insert(0, kernel.searched.default)
+                requests = [kernel.request(each, self._sampling) for each in points]
+                self._measuring.batch(requests, end)
 
-    def _measure(self, kernel: Tuned, knobs: Any, sampling: Sampling) -> None:
-        start = time.monotonic()
-        trial = kernel.trial(self._process, knobs, sampling)
-        self._measuring += time.monotonic() - start
-        self._records.add(trial)
+    def _learn(self, trial: Trial) -> None:
+        """Count a trial, and show it."""
+        identity = trial.subject.identity
+        kernel = next(each for each in self.kernels if each.subject.identity == identity)
         kernel.learn(trial)
-        self._trials += 1
-        progress = (kernel, trial, self._trials, self._elapsed(), self._measuring)
-        self._show(Progress(self.kernels, *progress))
-
-    def _elapsed(self) -> float:
-        return time.monotonic() - self._begin
+        made, seconds = self._measuring, time.monotonic() - self._begin
+        self._show(
+            Progress(
+                self.kernels,
+                kernel,
+                trial,
+                made.trials,
+                seconds,
+                self._working.seconds,
+                seconds - made.waiting_seconds,
+                made.repeated,
+            )
+        )
 
     def _next(self, end: float) -> Tuned | None:
         """Return the kernel whose next batch is expected to pay most; None if none is."""
-        if self._elapsed() >= end:
+        if time.monotonic() >= end:
             return None
         for each in self.kernels:
             each.is_done |= len(each.searched.trials) >= self._effort.trials
@@ -300,14 +262,52 @@ class Session:
         return max(self.kernels, key=lambda each: each.expected)
 
     def _chosen(self, kernel: Tuned) -> list[Any]:
-        """Return points of a kernel to measure: the default, then what the search wants."""
-        if kernel.searched.default not in kernel.searched.trials:
-            return [kernel.searched.default]
+        """Return points of a kernel that the search wants to be measured."""
         family = kernel.searched.kernel[0]
         others = [each.searched for each in self.kernels if each.searched.kernel[0] == family]
         left = self._effort.trials - len(kernel.searched.trials)
         kernel.searched.draw(self._search.is_ordered)
         return self._search.next(kernel.searched, min(BATCH, left), others)
+
+
+@contextmanager
+def opened_session(
+    device: str,
+    database: str,
+    tasks: Collected | None,
+    search: Search,
+    effort: Effort,
+    declared: Iterable[Tuned] = (),
+) -> Iterator[Session]:
+    """Open a database, made if it is missing, and processes that build and measure, for a run.
+
+    Parameters
+    ----------
+    device : str
+        Such as ``"opencl:0"``.
+    database : str
+        As :func:`texloom.records.open_records` takes it; see there for errors.
+    tasks, search, effort, declared
+        As :class:`Session` takes them.
+    """
+    own, working = measured_device(present(device)), WorkingTime()
+    place = Place.here(own)
+    with (
+        open_records(database, creates=True) as records,
+        DeviceProcess(device, place, working=working) as process,
+        BuildPool(device, place, builders(), working) as builds,
+    ):
+        yield Session(
+            tasks,
+            records,
+            process,
+            own,
+            search,
+            effort,
+            builds=builds,
+            working=working,
+            declared=declared,
+        )
 
 
 def _found(tasks: Collected) -> list[Tuned]:
@@ -334,8 +334,9 @@ def _revise(kernel: Tuned, before: float | None) -> None:
     """Expect of the next batch what this one has gained, and half of what was expected of it."""
     after = kernel.searched.best_seconds
     if before is None or after is None:
-        return  # the first batch has one trial: the default
-    kernel.gain = kernel.gain / 2 + (before - after) / before
+        return
+    # The best point may be slower than it seemed, once it was measured again.
+    kernel.gain = kernel.gain / 2 + max(before - after, 0.0) / before
 
 
-__all__ = ["BATCH", "EFFORTS", "Effort", "Progress", "Session", "Tuned"]
+__all__ = ["BATCH", "EFFORTS", "Effort", "Progress", "Session", "opened_session"]

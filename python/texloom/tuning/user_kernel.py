@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from math import inf
 from typing import Any, ClassVar
-
-from numpy.typing import NDArray
 
 from .. import te
 from .._core import Program, Schedule, TargetValue, Tensor
@@ -14,14 +14,14 @@ from ..building import lower, program
 from ..errors import refuse
 from ..measure.loop import Sampling
 from ..ops.schedules import schedule_default
-from ..ops.schedules.family import knob_values
-from ..records import Failure, Kind, Subject, Trial
+from ..records import Failure, Kind, Subject
 from ..records.trial import canonical, digest_of
 from .choices import Choices, Drawing, Drawn, Point
-from .device_process import DeviceProcess, Request
-from .program_trial import Candidate
+from .device_process import Request
+from .kernel_build import Build
+from .program_trial import UserProgram
 from .search import Searched
-from .session import Tuned
+from .tuned import Tuned
 
 Make = Callable[[Point], tuple[Schedule, Sequence[Tensor]]]
 """Makes the schedule of a point, and lists its arguments."""
@@ -29,6 +29,8 @@ _BEST = 3
 """Fastest points whose neighbors are drawn from a large space."""
 _TRIES = 1 << 16
 """Points of a space that are tried to find a legal one."""
+_MOST_REFUSED = 64
+"""Legal points that a user's function may refuse before it accepts one."""
 
 
 @dataclass
@@ -41,6 +43,15 @@ class DrawnSearched(Searched):
     def size(self) -> int:
         """The number of points, with those that break rules."""
         return self.drawing.length
+
+    def values_of(self, knobs: Point) -> Mapping[str, Any]:
+        """Return the values of knobs by name."""
+        return knobs
+
+    def with_values(self, knobs: Point, values: Mapping[str, Any]) -> Point | None:
+        """Return a point with these values, other knobs unchanged; None if it is not legal."""
+        point = Point({**knobs, **values})
+        return point if self.drawing.has(point) else None
 
     def draw(self, is_ordered: bool) -> None:
         """Draw points: all, if they are few; neighbors of the fastest ones are among them."""
@@ -65,15 +76,12 @@ class UserKernel(Tuned):
     target : TargetValue
     expected_program : str or None
         A program with the outputs that points must have; None if they are not compared.
-    inputs : tuple of array, optional
-        Values of all arguments.
     """
 
     searched: DrawnSearched
     make: Make = field(kw_only=True)
     target: TargetValue = field(kw_only=True)
     expected_program: str | None = field(kw_only=True)
-    inputs: tuple[NDArray[Any], ...] | None = None
 
     needs_default: ClassVar[bool] = False
 
@@ -84,41 +92,54 @@ class UserKernel(Tuned):
         point = None if index is None else choices.point(index)
         return None if point is None or choices.broken(point) is not None else point
 
-    def candidate(self, knobs: Point) -> Candidate:
-        """Return the program of a point, for the measuring process.
+    def program(self, knobs: Point) -> UserProgram:
+        """Return the program of a point, for another process.
 
         Whatever the user's function raises is raised here.
         """
         text = str(_program(*self.make(knobs), self.target))
-        return Candidate(text, self.expected_program, self.inputs)
+        return UserProgram(text, self.expected_program)
 
-    def request(self, knobs: Point, sampling: Sampling) -> Request:
-        """Return what the measuring process is asked; for errors, see :meth:`candidate`."""
-        return Request(self.subject, knobs, sampling, candidate=self.candidate(knobs))
-
-    def trial(self, process: DeviceProcess, knobs: Point, sampling: Sampling) -> Trial:
-        """Measure a point; if the user's function fails with its knobs, so does the trial."""
+    def request(self, knobs: Point, sampling: Sampling, hopeless_seconds: float = inf) -> Request:
+        """Return the trial of a point; one that will fail if the user's function fails."""
+        request = super().request(knobs, sampling, hopeless_seconds)
         try:
-            request = self.request(knobs, sampling)
+            return replace(request, program=self.program(knobs))
         except Exception as error:
-            return self.refused(process, knobs, error)
-        return process.trial(request)
-
-    def refused(self, process: DeviceProcess, knobs: Point, error: Exception) -> Trial:
-        """Return the trial of a point that the user's function, or Texloom, refuses."""
-        return Trial(
-            self.subject,
-            process.place,
-            knob_values(knobs),
-            failure=Failure.CONSTRAINT,
-            message=reason_of(error),
-        )
+            return replace(request, build=refused(error))
 
 
-def reason_of(error: Exception) -> str:
+def refused(error: Exception) -> Build:
+    """Return the build of a point that the user's function, or Texloom, refuses."""
+    return Build(None, failure=Failure.CONSTRAINT, message=_reason_of(error))
+
+
+def _reason_of(error: Exception) -> str:
     """Return the first line of an error's message, with its type unless it is a diagnostic."""
     text = str(error).partition("\n")[0]
     return text if text.startswith("error[") else f"{type(error).__name__}: {text}"
+
+
+def _first_made(choices: Choices, make: Make) -> tuple[Point, Schedule, Sequence[Tensor]]:
+    """Return the first legal point with which a user's function returns a schedule, and that."""
+    first = first_legal(choices)
+    for point in islice(_legal(choices), _MOST_REFUSED):
+        made = _made(make, point)
+        if made is not None:
+            return point, *made
+    return first, *make(first)  # which raises what is wrong
+
+
+def _made(make: Make, point: Point) -> tuple[Schedule, Sequence[Tensor]] | None:
+    try:
+        return make(point)
+    except Exception:  # a user's function refuses knobs by any exception
+        return None
+
+
+def _legal(choices: Choices) -> Iterator[Point]:
+    points = map(choices.point, range(min(choices.size, _TRIES)))
+    return (each for each in points if choices.broken(each) is None)
 
 
 def first_legal(choices: Choices) -> Point:
@@ -129,11 +150,9 @@ def first_legal(choices: Choices) -> Point:
     TVMError
         TL2040 if there is none, or if none is found among many.
     """
-    tried = range(min(choices.size, _TRIES))
-    points = map(choices.point, tried)
-    found = next((each for each in points if choices.broken(each) is None), None)
+    found = next(_legal(choices), None)
     if found is None:
-        cut = choices.drawn(tried).cut
+        cut = choices.drawn(range(min(choices.size, _TRIES))).cut
         rule, number = max(cut.items(), key=lambda each: each[1], default=("", 0))
         which = "" if choices.size <= _TRIES else f"first {_TRIES:,} of the "
         refuse(
@@ -178,10 +197,10 @@ def user_kernel(
     Raises
     ------
     TVMError
-        TL2040 for a space without legal points; whatever `make` raises with the first point.
+        TL2040 for a space without legal points; whatever `make` raises with the first point, if it
+        does so with dozens of others.
     """
-    default = first_legal(choices)
-    s, args = make(default)
+    default, s, args = _first_made(choices, make)
     plain = te.create_schedule([each.op for each in args if _is_output(each)])
     text = str(_program(plain, args, target))
     subject = Subject(
@@ -224,4 +243,4 @@ def _expected_program(s: Schedule, args: Sequence[Tensor], target: TargetValue) 
     return str(made)
 
 
-__all__ = ["DrawnSearched", "Make", "UserKernel", "first_legal", "reason_of", "user_kernel"]
+__all__ = ["DrawnSearched", "Make", "UserKernel", "first_legal", "refused", "user_kernel"]

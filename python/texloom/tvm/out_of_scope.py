@@ -1,8 +1,8 @@
 """Names of TVM that Texloom omits; using one raises a diagnostic with an alternative.
 
-Texloom compiles tensor expressions with schedules, and graphs of them. Texloom has no tuner, no
-remote devices, and neither TVM's operators and graphs (topi, relay) nor its other front ends
-(TVMScript, TensorIR).
+Texloom compiles tensor expressions with schedules, and graphs of them. It has one tuner
+(:mod:`texloom.autotvm`) in place of three, no remote devices, and neither TVM's operators and
+graphs (topi, relay) nor its other front ends (TVMScript, TensorIR).
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ _GRAPHS = Omission(
     "build one by texloom.graph.Graph, or load a model by texloom.compile",
 )
 _TUNING = Omission(
-    "it has no tuner",
-    "build each candidate, and time it by f.time_evaluator(f.entry_name, dev)",
+    "schedules are searched over the knobs that users declare",
+    "declare them by texloom.tune.space, or by texloom.autotvm.template",
 )
+_NETWORKS = Omission("networks are tuned as a whole", "use `texloom tune model.onnx`")
 _REMOTE = Omission(
     "it does not access remote devices",
     "write the module by export_library, and run it there by runtime.load_module",
@@ -53,7 +54,17 @@ _CALLS = Omission(
 # Omissions, by the name after "texloom.".
 OMITTED: dict[str, Omission] = {
     "auto_scheduler": _TUNING,
-    "autotvm": _TUNING,
+    "autotvm.LocalExecutor": _TUNING,
+    "autotvm.RPCRunner": _REMOTE,
+    "autotvm.feature": _TUNING,
+    "autotvm.graph_tuner": _NETWORKS,
+    "autotvm.task.extract_from_program": _NETWORKS,
+    "autotvm.task.topi_integration": _OPERATORS,
+    "autotvm.tuner.xgboost_cost_model": Omission(
+        "its model is LightGBM, which learns from knobs",
+        "call load_history of autotvm.tuner.XGBTuner",
+    ),
+    "autotvm.tophub": Omission("it loads no logs", "give a log to autotvm.apply_history_best"),
     "meta_schedule": _TUNING,
     "micro": _REMOTE,
     "relay": _GRAPHS,

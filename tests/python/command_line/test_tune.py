@@ -29,13 +29,18 @@ def product(tmp_path, monkeypatch):
 def test_a_model_is_tuned(product, capsys):
     arguments = [*product, "--db", "r.sqlite", "--trials", 4, "--search", "random"]
     lines = succeeds(capsys, *arguments, "--json").splitlines()
-    trials = [json.loads(line) for line in lines]
+    *trials, summary = [json.loads(line) for line in lines]
     assert len({json.dumps(each["knobs"]) for each in trials}) == 4
+    facts = summary["summary"]
+    assert facts["trials"] == len(trials) and facts["best_seconds"] <= facts["default_seconds"]
+    assert 0 < facts["working_seconds"] < facts["elapsed_seconds"]
     assert all(each["failure"] is None and 0 < each["seconds"] < 1 for each in trials)
     told = succeeds(capsys, *product, "--db", "r.sqlite", "--effort", "none")
     assert "products in panels" in told and "4 of " in told
     assert "1 of 1 kernel measured: " in told and "0 trials in r.sqlite" in told
-    told = succeeds(capsys, *product, "--db", "r.sqlite", "--trials", 30, "-o", "best.json")
+    files = ["-o", "best.json", "--report", "r.html"]
+    told = succeeds(capsys, *product, "--db", "r.sqlite", "--trials", 30, *files)
+    assert "r.html: 1 kernel, " in told and "products in panels" in Path("r.html").read_text()
     kernels = json.loads(Path("best.json").read_bytes())["kernels"]
     compiled = ["compile", "product.onnx", "--shape", "x=16x32", "--target", "opencl:0"]
     told = succeeds(capsys, *compiled, "--tuned", "best.json", "-o", "product.tlp")
@@ -75,11 +80,14 @@ def test_what_cannot_be_tuned_is_refused(product, capsys, monkeypatch, tmp_path)
     texloom.compile("product.onnx", "opencl").save("product.tlp")
     told = fails(capsys, "tune", "product.tlp", "--db", "r.sqlite")
     assert "is a package, whose kernels are compiled already" in told
-    monkeypatch.setattr("texloom.command_line.tune.find_spec", lambda name: None)
+    monkeypatch.setattr("texloom.tuning.search.find_spec", lambda name: None)
     told = fails(capsys, *product, "--db", "r.sqlite")
     assert "needs the Python package lightgbm" in told and "texloom[tune]" in told
     told = fails(capsys, *product, "--search", "grid", "--db", "r.sqlite", "-o", "nowhere/b.json")
     assert "nowhere" in told
+    assert "nowhere" in fails(
+        capsys, *product, "--search", "grid", "--db", "r.sqlite", "--report", "nowhere/r.html"
+    )
     for option in ("--trials", "--seconds"):
         with pytest.raises(SystemExit):
             succeeds(capsys, *product, option, "0")

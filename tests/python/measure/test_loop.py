@@ -48,6 +48,13 @@ def test_warm_up_lasts(clock):
     assert len(order) == 4 + 2
 
 
+def test_hopeless_arms_get_one_sample(clock):
+    arms, _ = arms_of(clock, {"a": 0.25, "b": 0.5})
+    sampling = loop.Sampling(rounds=3, sample_seconds=0)
+    measured = loop.measure(arms, sampling, hopeless_seconds=0.4)
+    assert [len(each.results) for each in measured] == [3, 1]
+
+
 def test_runs_of_a_sample_have_limits(clock):
     (arm,), _ = arms_of(clock, {"a": 0.001})
     assert loop.runs_of_sample(arm, loop.Sampling(sample_seconds=1, most_runs=7)) == 7

@@ -23,6 +23,7 @@ from sample_trials import (
 from sqlalchemy import event
 
 from texloom.records import Failure, Kind, MeasuredDevice, Trial, Verification, open_records
+from texloom.records.points import best_point, standing
 from texloom.records.schema import REVISIONS, Base
 from texloom.records.wanted import Wanted
 
@@ -167,6 +168,48 @@ def test_old_trials_are_removed_but_no_best_one(records):
     assert len(list(records.trials())) == 12
 
 
+def test_a_trial_that_takes_the_place_of_another_stays_beside_it(records):
+    """Without its repetition, a doubtful time would count again."""
+    doubtful, other = (trial(seconds=s, knobs={"rows": r}) for s, r in ((1e-3, 1), (2e-3, 2)))
+    slow = trial(seconds=4e-3, knobs={"rows": 1}, parent=doubtful.id)
+    failed = trial(failure=Failure.LAUNCH, knobs={"rows": 2}, parent=other.id)
+    child = trial(seconds=5e-3, knobs={"rows": 3}, parent=other.id)  # of other knobs
+    records.add_all([doubtful, other, slow, failed, child])
+    assert records.prune(keep=2, failures=True) == 1
+    assert {each.id for each in records.trials()} == {t.id for t in (doubtful, other, slow, failed)}
+    assert {t.id for t in standing(records.trials())} == {slow.id, failed.id}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_point_is_that_of_all_trials(records, seed):
+    """Whether it is among the points of the fastest trials or not."""
+    rng = random.Random(seed)
+    made = []
+    for _ in range(200):
+        facts = {"knobs": {"rows": rng.randrange(40)}, "verification": Verification.PASSED}
+        if rng.random() < (0.02 if seed < 4 else 0.5):
+            facts["verification"] = Verification.NONE
+        if made and rng.random() < 0.2:
+            facts |= {"knobs": (parent := rng.choice(made)).knobs, "parent": parent.id}
+        if rng.random() < 0.05:
+            facts |= {"failure": Failure.LAUNCH, "verification": Verification.NONE}
+        made.append(trial(seconds=rng.uniform(1e-3, 2e-3), **facts))
+    records.add_all(made)
+    found, wanted = records.best_point(subject(), DEVICE), best_point(records.trials())
+    assert (found is None) == (wanted is None)
+    assert found is None or (found.knobs, found.seconds) == (wanted.knobs, wanted.seconds)
+    assert records.best_point(subject(1), DEVICE) is None
+
+
+def test_the_bounds_of_a_median():
+    """By binomial coefficients: 2 of 2^6 orders of six times leave the median outside."""
+    assert trial(failure=Failure.LAUNCH).interval is None
+    assert trial(times=(3.0,)).interval == (3.0, 3.0)
+    assert trial(times=(5.0, 1.0, 3.0)).interval == (1.0, 5.0)  # with less confidence
+    assert trial(times=tuple(map(float, range(1, 8)))).interval == (1.0, 7.0)
+    assert trial(times=tuple(map(float, range(1, 10)))).interval == (2.0, 8.0)
+
+
 def test_subjects_are_removed_with_all_trials(records):
     records.add_all(
         [trial(subject(1)), trial(subject(2)), trial(subject(2), failure=Failure.LAUNCH)]
@@ -244,6 +287,25 @@ def test_a_killed_process_loses_no_finished_trial(tmp_path, seed):
         assert records.best(subject()).id in kept
     with closing(sqlite3.connect(file)) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+
+
+def test_ctrl_c_while_a_connection_is_closed_is_raised_alone(file_records, monkeypatch, caplog):
+    """The pool logged a traceback of it, which users saw beside the word interrupted."""
+    added = trial()
+
+    def interrupted(connection):
+        connection.close()
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(file_records._engine.dialect, "do_close", interrupted)
+        error = KeyboardInterrupt()
+        with pytest.raises(KeyboardInterrupt):
+            file_records.add(added)
+        assert not caplog.records
+        error = OSError("another error is logged")
+        assert list(file_records.trials()) == [added]
+        assert len(caplog.records) == 1
 
 
 def test_texloom_needs_no_package_of_databases():

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from llvm_plugin import has_llvm
 
+import texloom
 from texloom.errors import TVMError
 from texloom.graph import Graph
 from texloom.graph.scheduler import collected_tasks
@@ -16,6 +18,7 @@ from texloom.ops.schedules.family import knob_values, point_with
 from texloom.records import Failure, Verification
 from texloom.records.trial import canonical
 from texloom.tuning import Expected, Operator, kernel_trial, measured_trial, subject_of, verified
+from texloom.tuning.kernel_build import built
 
 QUICK = Sampling(rounds=3, sample_seconds=0.0)
 
@@ -53,6 +56,35 @@ def test_a_point_is_checked_and_timed(expected):
     assert other.kernels != trial.kernels  # other knobs make another kernel
     again = measured_trial(expected, first, QUICK)
     assert again.kernels == trial.kernels
+
+
+def test_a_hopeless_point_gets_one_sample(expected):
+    trial = measured_trial(expected, points_of(expected)[0], QUICK, hopeless_seconds=1e-12)
+    assert len(trial.times) == 1 and trial.failure is None
+
+
+@pytest.mark.skipif(not has_llvm(), reason="the LLVM plug-in is not built")
+def test_native_code_goes_from_the_process_that_builds(tmp_path):
+    host = texloom.device("host:0")
+    operator = Operator(str(product_task("llvm -mcpu=native")), host)
+    expected = Expected(operator, operator.tunable()[0])
+    knobs = points_of(expected)[0]
+    build = built(expected, knobs, tmp_path / "kernel.tlp")
+    assert list(build.phases) == ["host compile", "device compile"] and build.failure is None
+    trial = measured_trial(expected, knobs, QUICK, build=build)
+    assert list(trial.phases) == ["host compile", "device compile", "first run", "run"]
+    assert trial.verification is Verification.PASSED and trial.kernels == build.kernels
+
+
+def test_a_kernel_that_cannot_be_built_fails_its_trial(expected, tmp_path, monkeypatch):
+    def fails(*_):
+        raise TVMError("no such schedule")
+
+    monkeypatch.setattr(Operator, "built", fails)
+    build = built(expected, points_of(expected)[0], tmp_path / "kernel.tlp")
+    assert build.failure is Failure.HOST_COMPILE and not build.package.exists()
+    trial = measured_trial(expected, points_of(expected)[0], QUICK, build=build)
+    assert trial.failure is Failure.HOST_COMPILE and trial.message == "no such schedule"
 
 
 def test_wrong_outputs_fail_a_trial(expected, monkeypatch):
@@ -95,6 +127,8 @@ def test_the_best_is_measured_again(expected):
     assert outdated.again is None and "no family has this kernel" in outdated.reason
     other = verified(replace(trial, knobs={"rows": 0}), expected.operator.device)
     assert other.again is None and "not in the space" in other.reason
+    users = replace(trial.subject, family="space: product")
+    assert "is in a script" in verified(replace(trial, subject=users), None).reason
     damaged = replace(trial.subject, text="task")
     assert "TL60" in verified(replace(trial, subject=damaged), expected.operator.device).reason
 

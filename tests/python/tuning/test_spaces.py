@@ -17,7 +17,7 @@ from texloom.records.best_file import read_best
 from texloom.tuning.choices import Choices, Drawing, Point
 from texloom.tuning.declared import collected_kernels
 from texloom.tuning.device_process import LIMITS, DeviceProcess
-from texloom.tuning.kernel_trial import Phase
+from texloom.tuning.kernel_build import Phase
 from texloom.tuning.search import SEARCHES
 from texloom.tuning.splits import inner_parts, powers_of_two
 
@@ -177,13 +177,13 @@ def test_spaces_without_points_are_refused(knobs, rules, message):
 def test_points_are_checked_timed_or_refused(process):
     kernel = product.kernel(N, target="opencl")
     assert kernel.subject.family == "space: product" and kernel.subject.facts == f"[{N}]"
-    trial = kernel.trial(process, Point({"rows": 2, "columns": 4}), QUICK)
+    trial = process.trial(kernel.request(Point({"rows": 2, "columns": 4}), QUICK))
     assert trial.failure is None and len(trial.times) == 3 and trial.message == ""
     assert trial.verification is Verification.PASSED and trial.knobs == {"rows": 2, "columns": 4}
-    trial = kernel.trial(process, Point({"rows": 16, "columns": 4}), QUICK)
+    trial = process.trial(kernel.request(Point({"rows": 16, "columns": 4}), QUICK))
     assert trial.failure is Failure.CONSTRAINT
     assert trial.message == "ValueError: 16 rows do not suit it"
-    trial = kernel.trial(process, Point({"rows": 32, "columns": 4096}), QUICK)
+    trial = process.trial(kernel.request(Point({"rows": 32, "columns": 4096}), QUICK))
     assert trial.failure is Failure.CONSTRAINT and "TL4001" in trial.message
     assert process.starts == 1
 
@@ -200,7 +200,7 @@ def test_wrong_results_and_other_arguments_fail(process):
 
     kernel = moved.kernel(N, target="opencl")
     right, wrong, other = (
-        kernel.trial(process, Point({"kind": kind}), QUICK)
+        process.trial(kernel.request(Point({"kind": kind}), QUICK))
         for kind in ("right", "wrong", "other shape")
     )
     assert right.verification is Verification.PASSED
@@ -209,6 +209,7 @@ def test_wrong_results_and_other_arguments_fail(process):
     assert "arguments are float32[32], float32[16], instead of" in other.message
 
 
+@pytest.mark.slow
 def test_a_schedule_that_hangs_is_killed(process):
     @tune.space(rounds=[1, 1 << 40])
     def slow(rounds):
@@ -228,14 +229,15 @@ def test_a_schedule_that_hangs_is_killed(process):
         return te.create_schedule(b.op), [a, b]
 
     kernel = slow.kernel(target="opencl")
-    limits = {**LIMITS, Phase.FIRST_RUN: 3.0}
+    limits = {**LIMITS, Phase.FIRST_RUN: 8.0}
     with DeviceProcess(NAME, process.place, limits) as own:
-        hangs = kernel.trial(own, Point({"rounds": 1 << 40}), QUICK)
+        hangs = own.trial(kernel.request(Point({"rounds": 1 << 40}), QUICK))
         assert hangs.failure is Failure.RUN_TIMEOUT, hangs.message
-        assert kernel.trial(own, Point({"rounds": 1}), QUICK).failure is None
+        assert own.trial(kernel.request(Point({"rounds": 1}), QUICK)).failure is None
         assert own.starts == 2
 
 
+@pytest.mark.slow
 def test_a_search_goes_on_and_its_best_is_used(tmp_path):
     """The first point has too many threads; others are compared, and the best one is used."""
     database = tmp_path / "r.sqlite"

@@ -32,7 +32,7 @@ def test_from_import_is_refused():
 
 
 def test_other_names_are_as_python_has_them():
-    for module in (tvm, tvm.te, tvm.tir, tvm.contrib):
+    for module in (tvm, tvm.te, tvm.tir, tvm.contrib, tvm.autotvm, tvm.autotvm.task):
         with pytest.raises(
             AttributeError, match=f"module '{module.__name__}' has no attribute 'x'"
         ):
