@@ -74,9 +74,9 @@ def convolved(x, w, stride, pad):
     )
 
 
-def check_convolution(size, kernel, stride, pad, tile, target, device, dtype="float16"):
-    """Compare a convolution with channels last to NumPy's; return the function."""
-    x = te.placeholder((1, 32, size, size), dtype, name="X")
+def check_convolution(size, kernel, stride, pad, tile, target, device, dtype="float16", count=1):
+    """Compare a convolution of images with channels last to NumPy's; return the function."""
+    x = te.placeholder((count, 32, size, size), dtype, name="X")
     w = te.placeholder((48, 32, kernel, kernel), dtype, name="W")
     y = convolution(x, w, strides=[stride] * 2, pads=[pad] * 4)
     last, weights = activation_layout(4), weight_layout(4)
@@ -87,7 +87,7 @@ def check_convolution(size, kernel, stride, pad, tile, target, device, dtype="fl
         for each, layout in zip((x, w, y), scopes, strict=True)
     }
     f = texloom.build(s, [x, w, y], target, binds=binds)
-    images = small_integers(1, 32, size, size, dtype=dtype)
+    images = small_integers(count, 32, size, size, dtype=dtype)
     factors = small_integers(48, 32, kernel, kernel, seed=1, dtype=dtype)
     want = convolved(images, factors, stride, pad)
     arrays = [

@@ -63,6 +63,14 @@ def test_convolutions(size, kernel, stride, pad, tile):
     check_convolution(size, kernel, stride, pad, tile, TARGET, texloom.opencl(0))
 
 
+@pytest.mark.parametrize("tile", [TILES[x] for x in ("parts", "slices", "last block")])
+@pytest.mark.parametrize(("size", "kernel", "stride"), [(28, 3, 2), (56, 1, 1)])
+def test_convolutions_of_several_images(size, kernel, stride, tile):
+    """The pixels of a block are those of one image, whether blocks divide it or not."""
+    device = texloom.opencl(0)
+    check_convolution(size, kernel, stride, kernel // 2, tile, TARGET, device, count=2)
+
+
 OPEN_PRODUCTS = {
     "rows": (("n", 64), (64, 48)),
     "columns": ((32, 64), (64, "n")),

@@ -31,6 +31,8 @@ SIZES = {
     "3x3": (1, 16, 36, 12, 3, 1, 1),
     "1x1": (1, 40, 24, 9, 1, 1, 0),
     "stride and images": (2, 8, 20, 13, 3, 2, 1),
+    "whole blocks of images": (2, 8, 36, 56, 1, 1, 0),
+    "blocks of an image": (2, 8, 36, 27, 3, 2, 1),
     "no padding": (1, 12, 64, 9, 5, 1, 0),
 }
 

@@ -19,7 +19,7 @@ from ...._core import IterVar, Schedule, Stage, Tensor
 from ....extents import number_of
 from ...divisors import vector_lanes
 from ..channels_last.axes import in_registers, vectorize
-from .product_axes import ProductAxes
+from .product_axes import ProductAxes, order_blocks
 from .product_tiles import LANES, PAD, WARP, ProductTile
 
 
@@ -173,7 +173,7 @@ class _Product:
         block_row, row = stage.split(row, tile.block[0], exact=is_whole)
         block_column, column = stage.split(column, tile.block[1], exact=is_whole)
         threads, own = _split_tile(stage, row, column, tile)
-        blocks = _order(stage, others, block_row, block_column, [*threads, *own], is_whole)
+        blocks = order_blocks(stage, others, block_row, block_column, [*threads, *own], is_whole)
         thread = stage.fuse(*threads)
         bind_blocks(stage, *blocks)
         _bind_thread(stage, thread, own, lanes)
@@ -194,7 +194,7 @@ class _Product:
         column, lane = stage.split(column, lanes)
         turn, row = stage.split(row, tile.threads * lanes // tile.block[1])
         inside = [row, column, turn, lane]
-        blocks = _order(stage, others, block_row, block_column, inside, is_whole)
+        blocks = order_blocks(stage, others, block_row, block_column, inside, is_whole)
         thread = stage.fuse(row, column)
         bind_blocks(stage, *blocks)
         _bind_thread(stage, thread, [turn, lane], lanes)
@@ -247,26 +247,6 @@ class _Product:
             _copy(s[each], tile.threads, own)
             s[each].pipeline(stages=2)
         s[shared[0]].storage_align(s[shared[0]].op.axis[-2], tile.steps, PAD)
-
-
-def _order(
-    stage: Stage,
-    others: list[IterVar],
-    row: IterVar,
-    column: IterVar,
-    inside: list[IterVar],
-    is_whole: bool,
-) -> tuple[list[IterVar], IterVar]:
-    """Order axes of blocks and those inside; return the former: before the columns, and these.
-
-    Rows of a whole product may be several axes of the root. They are not fused with others, so that
-    the rows of a block are seen to be neighbors.
-    """
-    if not is_whole:
-        stage.reorder(*others, row, column, *inside)
-        return [*others, row], column
-    stage.reorder(row, *others, column, *inside)
-    return [row], stage.fuse(*others, column)
 
 
 def _bind_slices(stage: Stage, tile: ProductTile) -> IterVar:
