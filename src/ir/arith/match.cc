@@ -34,6 +34,9 @@ const Expr* operation_of(const Subject& s) {
   return s.expr != nullptr ? s.expr : s.sum->single_atom();
 }
 
+// Whether the first operand binds the wildcards of the second, which is a simplified term.
+bool binds_first(TermView operation) { return operation.child(1).is(TermKind::Simplified); }
+
 // Binds a wildcard, and releases it if `then` fails.
 template <class T>
 bool with(T& slot, const T& value, Bindings& b, FunctionRef<bool(Bindings&)> then) {
@@ -166,17 +169,26 @@ bool Matcher::applies_to_pair(const Rule& rule, const LinearSum& sum, size_t a, 
   const TermView pattern(rule.pattern), scaled = pattern.child(0);
   const bool has_factor = scaled.is(BinaryOp::Mul);
   if (!has_factor && ratio != 1) return false;
-  return match(pattern.child(1), second.atom, bindings, [&](Bindings& x) {
-    if (!has_factor) return match(scaled, first.atom, x, guard);
+  const auto match_first = [&](Bindings& x, Then then) {
+    if (!has_factor) return match(scaled, first.atom, x, then);
     return match_number(scaled.child(1), ratio, x,
-                        [&](Bindings& y) { return match(scaled.child(0), first.atom, y, guard); });
-  });
+                        [&](Bindings& y) { return match(scaled.child(0), first.atom, y, then); });
+  };
+  if (binds_first(pattern)) {
+    return match_first(bindings,
+                       [&](Bindings& x) { return match(pattern.child(1), second.atom, x, guard); });
+  }
+  return match(pattern.child(1), second.atom, bindings,
+               [&](Bindings& x) { return match_first(x, guard); });
 }
 
-// Matches the second operand first, since it may be a constant.
+// Matches the second operand first, since it may be a constant, unless the first one must be.
 bool Matcher::match_pair(TermView t, const Subject& first, const Subject& second, Bindings& b,
                          Then then) const {
   const auto in_order = [&](const Subject& x, const Subject& y) {
+    if (binds_first(t)) {
+      return match(t.child(0), x, b, [&](Bindings& c) { return match(t.child(1), y, c, then); });
+    }
     return match(t.child(1), y, b, [&](Bindings& c) { return match(t.child(0), x, c, then); });
   };
   return in_order(first, second) || (commutes(t->op) && in_order(second, first));

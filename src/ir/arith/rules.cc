@@ -15,6 +15,7 @@ constexpr Domain kAny = Domain::Any, kIndex = Domain::Index;
 constexpr Rule kRules[] = {
     // -- Sums of a quotient and a remainder: the parts of a fused axis joined again.
     {kAny, simplified(floordiv(x, c0)) * c0 + floormod(x, c0), c0 > 0, x},
+    {kAny, floordiv(x, c0) * c0 + simplified(floormod(x, c0)), c0 > 0, x},
     {kAny, floormod(simplified(floordiv(x, c0)), c1) * c0 + floormod(x, c0), c0 > 0 && c1 > 0,
      floormod(x, c0 * c1)},
     {kAny, min(x, y) + max(x, y), kAlways, x + y},
@@ -160,7 +161,7 @@ std::string to_string(TermView t) {
     case TermKind::Select:
       return fmt::format("select({}, {}, {})", child(0), child(1), child(2));
     case TermKind::Simplified:
-      return child(0);
+      return fmt::format("simplified({})", child(0));
     case TermKind::Low:
       return fmt::format("low({})", child(0));
     case TermKind::High:

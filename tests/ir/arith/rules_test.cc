@@ -263,7 +263,10 @@ class Examples {
   }
 
   void sums() {
-    add(floordiv(x, 7) * 7 + floormod(x, 7), "x");
+    add(floordiv(x, 15) * 5 + floormod(floordiv(x, 3), 5), "floordiv(x, 3)");
+    const Expr tiles = loop("tiles", 14);
+    add(floordiv(floormod(tiles, 7) * 4 + i4, 14) * 14 + floormod(tiles * 4 + i4, 14),
+        "floormod(tiles, 7) * 4 + i4");
     add(floormod(floordiv(x, 3), 5) * 3 + floormod(x, 3), "floormod(x, 15)");
     add(min(x, y) + max(x, y), "x + y");
   }
@@ -413,7 +416,7 @@ TEST(Rules, EachIsNeeded) {
 
 TEST(Rules, ReadAsTheyAreWritten) {
   EXPECT_EQ(to_string(all_rules().front()),
-            "((floordiv(x, c0) * c0) + floormod(x, c0)) -> x  if (c0 > 0)");
+            "((simplified(floordiv(x, c0)) * c0) + floormod(x, c0)) -> x  if (c0 > 0)");
 }
 
 }  // namespace

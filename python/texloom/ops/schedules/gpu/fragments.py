@@ -18,7 +18,7 @@ from ...._core import IterVar, Schedule, Stage, Tensor
 from ....tir.fragments import FRAGMENT_SIDE
 from ...divisors import vector_lanes
 from ..channels_last.axes import vectorize
-from .product_axes import ProductAxes, order_blocks
+from .product_axes import ProductAxes
 
 THREADS = 32
 """The threads of a SIMD-group, which hold fragments together."""
@@ -190,14 +190,11 @@ def _bind_blocks(
     block_column, column = stage.split(column, tile.block[1], exact=True)
     lanes = tile.lanes_written(axes.lanes)
     column, lane = stage.split(column, lanes)
-    inside = [row, column, lane]
-    rows, block_column = order_blocks(
-        stage, others, block_row, block_column, inside, axes.has_pixels
-    )
+    stage.reorder(*others, block_row, block_column, row, column, lane)
     turn, thread = stage.split(stage.fuse(row, column), tile.threads)
     group, thread = stage.split(thread, THREADS)
     stage.reorder(block_column, group, thread, turn, lane)
-    stage.bind(stage.fuse(*rows), te.thread_axis("blockIdx.x"))
+    stage.bind(stage.fuse(*others, block_row), te.thread_axis("blockIdx.x"))
     stage.bind(block_column, te.thread_axis("blockIdx.y"))
     _bind_threads(stage, group, thread)
     stage.unroll(turn)

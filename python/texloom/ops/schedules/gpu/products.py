@@ -19,7 +19,7 @@ from ...._core import IterVar, Schedule, Stage, Tensor
 from ....extents import number_of
 from ...divisors import vector_lanes
 from ..channels_last.axes import in_registers, vectorize
-from .product_axes import ProductAxes, order_blocks
+from .product_axes import ProductAxes
 from .product_tiles import LANES, PAD, WARP, ProductTile
 
 
@@ -173,9 +173,9 @@ class _Product:
         block_row, row = stage.split(row, tile.block[0], exact=is_whole)
         block_column, column = stage.split(column, tile.block[1], exact=is_whole)
         threads, own = _split_tile(stage, row, column, tile)
-        blocks = order_blocks(stage, others, block_row, block_column, [*threads, *own], is_whole)
+        stage.reorder(*others, block_row, block_column, *threads, *own)
         thread = stage.fuse(*threads)
-        bind_blocks(stage, *blocks)
+        bind_blocks(stage, [*others, block_row], block_column)
         _bind_thread(stage, thread, own, lanes)
         return thread
 
@@ -193,12 +193,11 @@ class _Product:
         block_column, column = stage.split(column, tile.block[1], exact=is_whole)
         column, lane = stage.split(column, lanes)
         turn, row = stage.split(row, tile.threads * lanes // tile.block[1])
-        inside = [row, column, turn, lane]
-        blocks = order_blocks(stage, others, block_row, block_column, inside, is_whole)
+        stage.reorder(*others, block_row, block_column, row, column, turn, lane)
         thread = stage.fuse(row, column)
-        bind_blocks(stage, *blocks)
+        bind_blocks(stage, [*others, block_row], block_column)
         _bind_thread(stage, thread, [turn, lane], lanes)
-        return blocks[1], thread, turn, lanes
+        return block_column, thread, turn, lanes
 
     def _bind_elements(self, threads: int) -> tuple[IterVar, int]:
         """Give each thread a vector of the root; return the axis of threads, and the lanes."""
