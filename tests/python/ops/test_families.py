@@ -67,6 +67,8 @@ def network():
     )
     c = op("pixels", convolution, b, weights(g, 32, 16, 1, 1))
     g.output(op("mean", mean, c))
+    many = op("many", convolution, g.input("s", (1, 8, 7, 7)), weights(g, 480, 8, 1, 1))
+    g.output(op("fewer", convolution, many, weights(g, 64, 480, 1, 1)))
     p = op("product", matmul, g.input("m", (24, 64)), weights(g, 64, 48))
     g.output(op("softmax", softmax, p))
     g.output(op("row", matmul, g.input("r", (1, 64)), weights(g, 64, 40)))

@@ -225,6 +225,11 @@ def _whole_steps(steps: int) -> int:
     return min(_STEPS[0], -(-steps // LANES) * LANES)
 
 
+def _read_seconds(tile: ProductTile, profile: DeviceProfile) -> float:
+    """Return the seconds in which shared memory gives a thread what one of its products needs."""
+    return 4 * (tile.rows + LANES) / (tile.rows * LANES) / profile.shared_rate
+
+
 def seconds(
     tile: ProductTile, batch: int, rows: int, columns: int, steps: int, profile: DeviceProfile
 ) -> float:
@@ -239,6 +244,7 @@ def seconds(
     alone = _STEP * latency + _OWN * tile.rows * LANES * tile.steps / tile.slices / rate
     spent = full * max(at_once * work, alone) + (max(rest * work, alone) if rest else 0)
     spent *= -(-steps // (tile.pieces * tile.steps))
+    spent = max(spent, blocks * down * across * steps / tile.pieces * _read_seconds(tile, profile))
     spent += profile.launch_seconds + _ROUND * latency * (full + (rest > 0))
     if tile.has_one_kernel:
         rounds = -(-blocks // tile.pieces // profile.processors)
