@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import prod
+from math import inf, prod
 
 from .. import _core, te
 from .._core import TargetValue, Tensor
+from ..dtypes import bytes_of
 from ..errors import TVMError
 from ..extents import are_known, collected, shape_of
 from ..ops import products
@@ -34,6 +35,8 @@ from ..ops.normalization import (
 )
 from ..ops.normalization.channels import GROUPED
 from ..ops.precision import sum_dtype
+from ..ops.schedules.families import KernelKind, least_seconds
+from ..ops.schedules.family import KernelTask
 from ..ops.schedules.gpu import attention as gpu_attention
 from ..ops.schedules.gpu import chains, separable
 from ..ops.schedules.group_moments import parts_for
@@ -42,6 +45,9 @@ from ..ops.schedules.processor.registers import Registers
 from ..ops.stages import stages_of
 from ..profiles import profile_of
 
+_LEAST_GAIN = 1.1
+"""How much faster two kernels must be than one: launches of networks take longer than those of
+kernels in a row, by which profiles state them."""
 _MOST_WIDTH = 256
 """The most columns of values of attention on processors, whose loops over them are unrolled."""
 
@@ -70,14 +76,35 @@ class KernelLibrary:
         if reader is None or reader.data != number:
             return False
         if _scales_channels(first):
-            return not self.target.is_cpu and reader.is_of_elements
+            return self._is_faster_scaled(first, reader)
         producer = _Convolution.of(first)
         if producer is None:
             return False
         pair = [(each.sums, each.output) for each in (producer, reader)]
         if chains.is_faster_joined(pair[0], pair[1], self.target):
             return True
-        return separable.is_faster_joined(pair[0], pair[1], self.target)
+        joined = separable.joined_seconds(pair[0], pair[1], self.target)
+        if joined == inf:
+            return False
+        return joined < _LEAST_GAIN * sum(map(self._seconds_of, (producer, reader))) < inf
+
+    def _is_faster_scaled(self, first: _core._Computation, reader: _Convolution) -> bool:
+        """Whether a convolution is estimated to scale its image faster than another kernel."""
+        if self.target.is_cpu or not reader.is_of_elements:
+            return False
+        (scaled,) = first.outputs
+        if not are_known(shape_of(scaled)):
+            return True
+        moved = 2 * prod(map(int, shape_of(scaled))) * bytes_of(scaled.dtype)
+        profile = profile_of(self.target)
+        scale = profile.launch_seconds + moved / profile.memory_rate
+        joined = self._seconds_of(reader, of_computed=True)
+        return joined <= _LEAST_GAIN * (self._seconds_of(reader) + scale)
+
+    def _seconds_of(self, convolution: _Convolution, of_computed: bool = False) -> float:
+        """Return the estimated seconds of a convolution alone, with channels last."""
+        task = KernelTask.of_sums(convolution.sums, convolution.output, self.target)
+        return least_seconds(KernelKind.CONVOLUTION, task, of_computed=of_computed)
 
     @property
     def has_channels_last(self) -> bool:

@@ -74,3 +74,29 @@ def test_scaled_channels_join_the_convolution_that_reads_them(batch, precision):
         last=integers(3, 8, 16, 1, 1),
     )
     assert made == 4
+
+
+@pytest.mark.parametrize(
+    ("body", "launches"),
+    [
+        ("d = Conv<group = 256, pads = [1, 1, 1, 1]>(a, k) y = Conv(d, w)", (2, 3)),
+        ("m = GlobalAveragePool(a) g = Sigmoid(m) s = Mul(a, g) y = Conv(s, w)", (3, 4)),
+    ],
+)
+def test_fragments_are_not_given_up_for_a_launch(body, launches):
+    """In float16, a matrix unit multiplies 256 channels faster than threads that save a launch."""
+    model = onnx.parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 17]>
+        one (float[1, 8, 56, 56] x) => (y) {{ a = Conv(x, first) {body} }}"""
+    )
+    shapes = {"first": (256, 8, 1, 1), "k": (256, 1, 3, 3), "w": (256, 256, 1, 1)}
+    model.graph.initializer.extend(
+        onnx.numpy_helper.from_array(integers(i, *shape), name)
+        for i, (name, shape) in enumerate(shapes.items())
+        if name in body or name == "first"
+    )
+    made = [
+        Model(model, target="opencl -device=nvidia", precision=each).summary["launches"]
+        for each in ("fp32", "fp16")
+    ]
+    assert tuple(made) == launches

@@ -70,6 +70,19 @@ def family_for(kind: KernelKind, task: KernelTask) -> Family[Any, Any] | None:
     return min(_RIVALS, key=lambda each: _RIVALS[each] * _least_estimate(each, task))
 
 
+def least_seconds(kind: KernelKind, task: KernelTask, *, of_computed: bool = False) -> float:
+    """Return the estimated seconds of a kernel by the family that schedules it.
+
+    Infinity if there is none, or no estimate. With `of_computed`, the kernel also computes what its
+    sums read, as not all families can.
+    """
+    family = family_for(kind, task)
+    if family is not None and of_computed and not family.reads_computed:
+        families = (each for each in FAMILIES[kind] if each.reads_computed)
+        return min(_least_estimate(each, task) for each in families)
+    return inf if family is None else _least_estimate(family, task)
+
+
 def _least_estimate(family: Family[Any, Any], task: KernelTask) -> float:
     """Return the estimated seconds of the default; infinity if there is none."""
     knobs = family.default(task)
@@ -77,4 +90,4 @@ def _least_estimate(family: Family[Any, Any], task: KernelTask) -> float:
     return inf if seconds is None else seconds
 
 
-__all__ = ["FAMILIES", "KernelKind", "family_for"]
+__all__ = ["FAMILIES", "KernelKind", "family_for", "least_seconds"]

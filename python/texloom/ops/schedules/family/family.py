@@ -13,7 +13,15 @@ from .task import KernelTask, Scheduled
 
 
 class Family(Spaces[F, K]):
-    """A family of schedules; docs/schedule_families.md shows how to add one."""
+    """A family of schedules; docs/schedule_families.md shows how to add one.
+
+    Attributes
+    ----------
+    reads_computed : bool
+        Whether its kernels may compute what their sums read, not only load it.
+    """
+
+    reads_computed = True
 
     @abstractmethod
     def facts_of(self, task: KernelTask) -> F | None:

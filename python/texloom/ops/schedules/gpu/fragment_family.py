@@ -93,6 +93,7 @@ class FragmentFamily(Family[FragmentProduct, FragmentTile]):
     """
 
     is_estimated = True
+    reads_computed = False
 
     @abstractmethod
     def axes_of(self, task: KernelTask) -> ProductAxes | None:

@@ -21,7 +21,6 @@ from ...contraction import Contraction, is_depthwise
 from ..channels_last.axes import vectorize
 from ..channels_last.layouts import channels_last
 from ..family import Family, KernelTask, Scheduled, first_of_least
-from .channels_last import CONVOLUTIONS, DEPTHWISE, Convolution
 from .convolution import ConvolutionTile, accumulate, bind_tiles
 from .depthwise import keep_in_thread
 from .tile_times import seconds_of, seconds_of_shared
@@ -128,23 +127,17 @@ class SeparableConvolutions(Family[Separable, ConvolutionTile]):
 SEPARABLE = SeparableConvolutions()
 
 
-def is_faster_joined(
+def joined_seconds(
     first: tuple[Tensor, Tensor], second: tuple[Tensor, Tensor], target: TargetValue
-) -> bool:
-    """Whether one kernel is possible, and estimated to be faster than two.
+) -> float:
+    """Return the estimated seconds of two convolutions in one kernel; infinity if it is impossible.
 
     `first` and `second` are convolutions, each with its sums and the tensor that its kernel writes;
     the second convolution reads the first.
     """
     if not _are_separable(first[0], second[0]) or not is_chain(first[1], first[0]):
-        return False
-    profile, limits = profile_of(target), BlockLimits.of(target)
-    one = SEPARABLE.least_seconds(Separable.of(first[0], *second, target), profile)
-    apart = sum(
-        family.least_seconds(Convolution(ConvolutionShape.of(*each), limits), profile)
-        for family, each in ((DEPTHWISE, first), (CONVOLUTIONS, second))
-    )
-    return one < apart < inf
+        return inf
+    return SEPARABLE.least_seconds(Separable.of(first[0], *second, target), profile_of(target))
 
 
 def _shared_floats(tiles: Tiles, shape: ConvolutionShape) -> NDArray[np.int64]:
@@ -227,7 +220,7 @@ __all__ = [
     "Separable",
     "SeparableConvolutions",
     "is_chain",
-    "is_faster_joined",
+    "joined_seconds",
     "schedule_separable",
     "separable_sums",
 ]
