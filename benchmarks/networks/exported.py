@@ -171,12 +171,26 @@ def table(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def _network(text: str) -> str:
+    """Return a name that the process of PyTorch can build, or refuse it."""
+    library, separator, name = text.partition(":")
+    if text in NAMES or (separator and name and library in ("torchvision", "timm")):
+        return text
+    message = f"no network '{text}'; use torchvision:NAME, timm:NAME or one of {', '.join(NAMES)}"
+    raise argparse.ArgumentTypeError(message)
+
+
 def parse() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--network", action="append", choices=NAMES, help="default: all")
+    parser.add_argument(
+        "--network",
+        action="append",
+        type=_network,
+        help="one of the list, torchvision:NAME or timm:NAME; default: the list",
+    )
     parser.add_argument(
         "--precision", action="append", choices=list(DTYPES), dest="precisions", help="default: all"
     )

@@ -129,10 +129,21 @@ NETWORKS |= {
 }
 
 
+LIBRARIES = {"torchvision": _torchvision, "timm": _timm}
+
+
 def network(name: str) -> Made:
-    """Return a network for inference, with seeded weights none of which are all zero."""
+    """Return a network for inference, with seeded weights none of which are all zero.
+
+    Parameters
+    ----------
+    name
+        One of ``NETWORKS``, or ``torchvision:NAME`` or ``timm:NAME``: a classifier of images of
+        224x224 pixels.
+    """
     torch.manual_seed(7)
-    made, shape = NETWORKS[name]()
+    library, _, model = name.partition(":")
+    made, shape = LIBRARIES[library](model) if model else NETWORKS[name]()
     for each in made.parameters():
         if not each.any():
             nn.init.normal_(each, 0, 0.02)
