@@ -65,3 +65,19 @@ def test_a_network_is_compiled_checked_and_timed(tmp_path):
     made = exported.timed("m", ready, "fp32", texloom.device("opencl:0"))
     assert made.error == 0 and made.launches == 1 and made.peers == {"eager": pytest.approx(1.0)}
     assert 0 < made.milliseconds < 1000 and made.ratio == pytest.approx(1 / made.milliseconds)
+
+
+def test_names_of_networks(monkeypatch, capsys):
+    """Names of libraries are taken as they are; PyTorch's process knows which it has."""
+
+    def networks(*names):
+        options = [f"--network={name}" for name in names]
+        monkeypatch.setattr(sys, "argv", ["exported.py", *options])
+        return exported.parse().network
+
+    assert networks("vit_b_16", "timm:levit_128s") == ["vit_b_16", "timm:levit_128s"]
+    assert networks("torchvision:vgg11") == ["torchvision:vgg11"]
+    for wrong in ("nope", "timm:", "keras:vgg"):
+        with pytest.raises(SystemExit):
+            networks(wrong)
+        assert "torchvision:NAME" in capsys.readouterr().err
