@@ -294,3 +294,43 @@ def test_devices_of_few_threads(threads):
         bound=64 * 2.0**-24,
         x=integers(10, 10),
     )
+
+
+def test_queries_keys_and_values_of_several_texts_are_one_product():
+    """All products of a batch read one view of it as rows, so that they have the same factor."""
+    heads = "{2, 5, 2, 8}"
+    launches = compared(
+        f"""<ir_version: 8, opset_import: ["" : 17]>
+        one (float[2, 5, 16] x, float[16, 16] f, float[16, 16] wq, float[16, 16] wk,
+             float[16, 16] wv) => (y)
+        <int64[4] heads = {heads}, int64[3] joined = {{2, 5, 16}}>
+        {{ a = MatMul(x, f) q = MatMul(a, wq) k = MatMul(a, wk) v = MatMul(a, wv)
+          q4 = Reshape(q, heads) k4 = Reshape(k, heads) v4 = Reshape(v, heads)
+          qt = Transpose<perm = [0, 2, 1, 3]>(q4) kt = Transpose<perm = [0, 2, 3, 1]>(k4)
+          vt = Transpose<perm = [0, 2, 1, 3]>(v4)
+          s = MatMul(qt, kt) p = Softmax<axis = -1>(s) o = MatMul(p, vt)
+          t = Transpose<perm = [0, 2, 1, 3]>(o) y = Reshape(t, joined) }}""",
+        GPU,
+        bound=1e-5,  # weighted means of sums of up to 10, with softmax
+        constants=("f", "wq", "wk", "wv"),
+        x=integers(2, 5, 16) * np.float32(0.1),
+        **{
+            name: integers(16, 16, seed=i) * np.float32(0.1)
+            for i, name in enumerate(("f", "wq", "wk", "wv"))
+        },
+    )
+    assert launches == 4  # the first product, the others, attention, and a copy to the output
+
+
+@pytest.mark.parametrize(("channels", "outputs", "side"), [(64, 64, 56), (32, 16, 112)])
+def test_blocks_of_pixels_are_those_of_one_image(channels, outputs, side):
+    """Regions of blocks are no larger than blocks, where these divide an image of several."""
+    compared(
+        f"""<ir_version: 8, opset_import: ["" : 17]>
+        one (float[2, {channels}, {side}, {side}] x, float[{outputs}, {channels}, 1, 1] w) => (y)
+        {{ a = Conv(x, w) y = Relu(a) }}""",
+        GPU,
+        constants=("w",),
+        x=integers(2, channels, side, side),
+        w=integers(outputs, channels, 1, 1),
+    )

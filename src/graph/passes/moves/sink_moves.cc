@@ -210,20 +210,32 @@ class Sinking {
     const ir::Shape shape = *numbers_of((*computation)->inputs.front()->shape);
     const ir::Shape made = *numbers_of((*computation)->outputs.front()->shape);
     const Tensor result = graph_.tensors[written];
-    Node rows = reshape(left, shape, node);
     Node after =
         reshape(new_tensor(result.name, result.type, made), *numbers_of(result.shape), node);
-    node.inputs.front() = rows.outputs.front();
+    node.inputs.front() = rows_of(left, shape, node);
     node.outputs = after.inputs;
     after.outputs = {written};
-    readers_[node.inputs.front()] = readers_[node.outputs.front()] = 1;
-    if (cancels(rows)) {
-      node.inputs.front() = known_as(node.inputs.front());
-    } else {
-      add(std::move(rows));
-    }
+    readers_[node.outputs.front()] = 1;
     node.computation = *computation;
     return after;
+  }
+
+  // Returns the view of a tensor as a matrix, for one more reader. All products of a tensor read
+  // one view, so that they are seen to have the same factor.
+  TensorId rows_of(TensorId tensor, const ir::Shape& shape, const Node& reader) {
+    const auto found = rows_.find({tensor, shape});
+    if (found != rows_.end()) {
+      ++readers_[found->second];
+      forget_reader(tensor);
+      return found->second;
+    }
+    Node view = reshape(tensor, shape, reader);
+    const TensorId rows = view.outputs.front();
+    readers_[rows] = 1;
+    if (cancels(view)) return known_as(rows);
+    rows_.emplace(std::pair(tensor, shape), rows);
+    add(std::move(view));
+    return rows;
   }
 
   // Computes the node before a move of one of its inputs. Returns the move, which now follows;
@@ -422,7 +434,9 @@ class Sinking {
   std::vector<int> readers_;                        // by tensor: how often nodes read it
   std::map<TensorId, std::size_t> producers_ = {};  // by tensor: the number of a node that is added
   std::map<TensorId, TensorId> equal_ = {};         // by the output of a move that is left out
-  std::set<TensorId> made_operands_ = {};           // of the moves that operand_before() adds
+  // The views of tensors as matrices, by tensor and shape.
+  std::map<std::pair<TensorId, ir::Shape>, TensorId> rows_ = {};
+  std::set<TensorId> made_operands_ = {};  // of the moves that operand_before() adds
 };
 
 }  // namespace
