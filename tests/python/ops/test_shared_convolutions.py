@@ -60,6 +60,30 @@ def family_of(size, target=TARGET, first=LAST):
     return family
 
 
+def facts_of(size):
+    arguments, y = parts(size)
+    seen = Choice()
+    schedule_default([y], arguments, scopes(), resolve(TARGET), seen)
+    ((_, task),) = seen.kernels.items()
+    return CONVOLUTIONS.facts_of(task)
+
+
+def test_facts_tell_convolutions_of_equal_products_apart():
+    """Knobs that were measured for one are not those of another."""
+    found = [
+        facts_of(size)
+        for size in (
+            (1, 64, 32, 14, 3, 1, 1),
+            (1, 576, 32, 14, 1, 1, 0),
+            (1, 64, 32, 27, 3, 2, 1),
+            (1, 64, 32, 16, 3, 1, 0),
+        )
+    ]
+    products = {(each.rows, each.columns, each.steps) for each in found}
+    assert products == {(196, 32, 576)} and len(set(found)) == 3  # the padding is no difference
+    assert found[0] == found[3]
+
+
 def scopes():
     return [LAST, weight_layout(4), "global", LAST, LAST]
 

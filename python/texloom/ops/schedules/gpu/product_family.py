@@ -41,6 +41,25 @@ class Product:
     limits: Limits
 
 
+@dataclass(frozen=True)
+class ConvolvedProduct(Product):
+    """The facts of a convolution: those of its product, and which pixels a window has.
+
+    Attributes
+    ----------
+    window : tuple of int
+        Extents of the filter.
+    pixels : tuple of int
+        The shape of the padded images, which tells strides and dilations.
+    dtype : str
+        Of the pixels.
+    """
+
+    window: tuple[int, ...]
+    pixels: tuple[int, ...]
+    dtype: str
+
+
 class SharedTiles(Family[Product, ProductTile]):
     """Sums in float32 of products, on devices with fast shared memory."""
 
@@ -121,8 +140,8 @@ class SharedConvolutions(SharedTiles):
 
     name = "convolutions in shared memory"
 
-    def facts_of(self, task: KernelTask) -> Product | None:
-        """Return the extents of the product; None for groups, and for channels that are no vectors.
+    def facts_of(self, task: KernelTask) -> ConvolvedProduct | None:
+        """Return the extents; None for groups, and for channels that are no vectors.
 
         The pixels that are read must have channels last, so that threads copy neighbors. Extents
         that only a call knows are left to other families, as tiles are whole.
@@ -140,7 +159,17 @@ class SharedConvolutions(SharedTiles):
         rows, columns, steps = prod(axes.row_extents), int(root.shape[1]), prod(map(int, reduced))
         if not has_tiles(rows, columns, steps):
             return None
-        return Product(int(root.shape[0]), rows, columns, steps, Limits.of(task.target))
+        pixels = sums.op.input_tensors[0]
+        return ConvolvedProduct(
+            int(root.shape[0]),
+            rows,
+            columns,
+            steps,
+            Limits.of(task.target),
+            tuple(map(int, reduced[1:])),
+            tuple(map(int, pixels.shape)),
+            pixels.dtype,
+        )
 
     def apply(self, s: Schedule, task: KernelTask, knobs: ProductTile) -> Scheduled:
         """Schedule a convolution, its padding, and later stages of the same kernel."""
@@ -172,4 +201,11 @@ def _reads_channels_last(task: KernelTask) -> bool:
 
 PRODUCTS, CONVOLUTIONS = SharedProducts(), SharedConvolutions()
 
-__all__ = ["CONVOLUTIONS", "PRODUCTS", "Product", "SharedConvolutions", "SharedProducts"]
+__all__ = [
+    "CONVOLUTIONS",
+    "PRODUCTS",
+    "ConvolvedProduct",
+    "Product",
+    "SharedConvolutions",
+    "SharedProducts",
+]
