@@ -1,6 +1,6 @@
 """Costs of call sites that nobody measured, estimated from the profile of a device.
 
-The time of a kernel is that of its launch, and the longest of five: arithmetic, what its threads
+The time of a kernel is that of its launch, and the longest of these: arithmetic, what its threads
 read and write in buffers, the same in textures and in shared memory, the bytes of its arguments in
 memory, each counted once, and the latency of loads that the threads in flight do not hide. What a
 kernel does is counted in its code (src/lower/analysis/kernel_work.h), so that kernels over buffers

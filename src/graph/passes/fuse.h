@@ -23,7 +23,7 @@ namespace texloom::graph {
 //   are permutations that move the channels of a convolution's image. A tensor with several readers
 //   is still computed once. The graph has no cycle: the readers of a fused operator's output came
 //   after all its members.
-// Order: last, when all passes that remove readers of tensors have run.
+// Order: after all passes that remove readers of tensors; before join_kernels.
 // Example:
 //   operator c op="Conv" pattern=contraction (x, w) -> (c)
 //   operator b op="Add" pattern=broadcast (c, bias) -> (b)

@@ -14,7 +14,7 @@ namespace texloom::graph {
 // Requires: stage graph, verified. Depends on the target.
 // Ensures: on processors, and without a library, the graph is unchanged. Each joined operator
 //   consists of two operators of the pass `fuse` (graph/passes/fuse.h: join).
-// Order: last, when operators have their epilogues.
+// Order: after fuse, when operators have their epilogues.
 // Example:
 //   operator d op="Conv+Relu" pattern=contraction (x, w) -> (d)
 //   operator y op="Conv" pattern=contraction (d, v) -> (y)

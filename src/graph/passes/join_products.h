@@ -10,8 +10,8 @@ namespace texloom::graph {
 //   The original results are columns of the joined one.
 // Requires: stage graph, verified, without fused operators. Depends on the target.
 // Ensures: only products are joined whose results are multiplied by other results, after moves and
-//   element-wise operators, as in attention: its kernels read the columns where they are. Without
-//   such kernels for the target, the graph is unchanged.
+//   element-wise operators, as in attention: its kernels read the columns where they are. On
+//   processors, whose kernels do not read columns in place, the graph is unchanged.
 // Order: after sink_moves, so that products and biases have matrices; before fuse_attention.
 // Example:
 //   operator q op="matmul" pattern=contraction (x, wq) -> (q)

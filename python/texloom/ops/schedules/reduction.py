@@ -110,7 +110,7 @@ def schedule_reduction(
     elif target.is_cpu and has_columns(partial):
         _add_columns(s, partial, partial)
     else:
-        _bindparts_of(s[partial])
+        _bind_parts_of(s[partial])
     thread = _bind(s[root], s[root].op.axis)
     if root is not tensor:
         _keep(s[tensor], s[root], thread)
@@ -211,7 +211,7 @@ def _divided(s: Schedule, tensor: Tensor, parts: int) -> list[Tensor]:
     return [_factored(s, tensor, part), tensor]
 
 
-def _bindparts_of(stage: Stage) -> None:
+def _bind_parts_of(stage: Stage) -> None:
     """Give each part separate blocks, with a thread for each result."""
     part, *results = stage.op.axis
     stage.bind(part, te.thread_axis("blockIdx.y"))
