@@ -29,6 +29,7 @@ from isolated import Worker
 CONTESTED = {
     r"^test_attention_.*_bf16": "the expected values round each step to bfloat16: a unit is 0.4 %",
     r"^test_bernoulli": "Bernoulli draws at random, other numbers in each implementation",
+    r"^test_cast(like)?_FLOAT(16)?_to_U?INT[24]": "the standard leaves numbers out of range open",
     r"^test_dft_inverse": "the expected zeros are 2e-7, by errors of float32; ours are 4e-16",
     r"^test_qlinearmatmul_.*_int8_": "QLinearMatMul saturates, but the expected values wrap",
 }
