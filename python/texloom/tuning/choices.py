@@ -98,13 +98,17 @@ class Choices:
 
     def point(self, index: int) -> Point:
         """Return the point with this number, legal or not; IndexError if there is none."""
+        places = self.places(index)
+        return Point({name: own[places[name]] for name, own in self.knobs.items()})
+
+    def places(self, index: int) -> dict[str, int]:
+        """Return the place of each knob's value in the point with this number, as :meth:`point`."""
         if not 0 <= index < self.size:
             raise IndexError(f"there is no point {index}: the space has {self.size}")
-        values = {}
+        places = {}
         for name, own in self.knobs.items():
-            index, place = divmod(index, len(own))
-            values[name] = own[place]
-        return Point(values)
+            index, places[name] = divmod(index, len(own))
+        return places
 
     def index(self, point: Mapping[str, Any]) -> int | None:
         """Return the number of a point; None if the space has no such values."""

@@ -137,7 +137,7 @@ class ConfigSpace:
         self.errors.append(msg)
 
     def valid(self) -> bool:
-        """Whether the template has called :meth:`raise_error` for it."""
+        """Whether the template has not called :meth:`raise_error` for it."""
         return not self.errors
 
     def multi_filter(self, filter: Callable[[ConfigEntity], bool]) -> None:
@@ -183,10 +183,8 @@ class ConfigSpace:
         """Return the configuration with this number; IndexError if there is none."""
         if not 0 <= index < self.range_length:
             raise IndexError(f"Index out of range: size {self.range_length}, got index {index}")
-        entities, rest = {}, index
-        for name, own in self.space_map.items():
-            rest, place = divmod(rest, len(own))
-            entities[name] = own[place]
+        places = self.choices.places(index)
+        entities = {name: own[places[name]] for name, own in self.space_map.items()}
         return ConfigEntity(index, self.code_hash, entities)
 
     def config_of(self, values: Mapping[str, Any]) -> ConfigEntity:

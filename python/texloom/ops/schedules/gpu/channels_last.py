@@ -10,9 +10,9 @@ import numpy as np
 from ...._core import IterVar, Schedule
 from ....profiles import DeviceProfile
 from ...contraction import is_depthwise
-from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled, first_of_least
 from .convolution import ConvolutionTile, schedule_convolution
+from .convolution_weights import OutputsLast
 from .depthwise import schedule_depthwise
 from .tile_times import seconds_of
 from .tiles import BlockLimits, ConvolutionShape, Tiles
@@ -26,7 +26,7 @@ class Convolution:
     limits: BlockLimits
 
 
-class Convolutions(Family[Convolution, ConvolutionTile]):
+class Convolutions(OutputsLast, Family[Convolution, ConvolutionTile]):
     """Convolutions whose threads read the pixels and the weights of a tile in each step."""
 
     name = "convolutions"
@@ -68,12 +68,6 @@ class Convolutions(Family[Convolution, ConvolutionTile]):
         thread = self.schedule(s, sums, task.root, knobs)
         pixels = sums.op.input_tensors[0]
         return Scheduled(task.root, thread, {sums.op, task.root.op, pixels.op})
-
-    def weight_layout(self, task: KernelTask, knobs: ConvolutionTile) -> str | None:
-        """Return the layout of weights with output channels last."""
-        del knobs
-        assert task.sums is not None
-        return outputs_last(len(task.sums.op.input_tensors[1].shape))
 
 
 class DepthwiseConvolutions(Convolutions):

@@ -21,9 +21,9 @@ from ....tir.fragments import FRAGMENT_SIDE
 from ...contraction import Contraction
 from ...divisors import vector_lanes
 from ...stages import stages_of
-from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled
 from ..family.space import first_of_least
+from .convolution_weights import OutputsLast
 from .fragments import THREADS, FragmentTile, schedule_fragments
 from .product_axes import ProductAxes, convolution_axes
 from .product_tiles import MOST_BLOCKS_ALONG_Y
@@ -360,7 +360,7 @@ def _is_transposed(load: Any, row: IterVar, column: IterVar) -> bool | None:
     return None
 
 
-class FragmentConvolutions(FragmentFamily):
+class FragmentConvolutions(OutputsLast, FragmentFamily):
     """Convolutions with channels last, as products of the pixels of windows and the weights."""
 
     name = "convolutions by fragments"
@@ -368,12 +368,6 @@ class FragmentConvolutions(FragmentFamily):
     def axes_of(self, task: KernelTask) -> ProductAxes | None:
         """Return the axes of a convolution without groups, of whole vectors of channels."""
         return convolution_axes(task, _LANES, _most_lanes(task))
-
-    def weight_layout(self, task: KernelTask, knobs: FragmentTile) -> str | None:
-        """Return the layout of weights with output channels last."""
-        del knobs
-        assert task.sums is not None
-        return outputs_last(len(task.sums.op.input_tensors[1].shape))
 
 
 PRODUCTS, CONVOLUTIONS = FragmentProducts(), FragmentConvolutions()

@@ -14,8 +14,8 @@ from ....profiles import DeviceProfile
 from ...contraction import Contraction
 from ...stages import inputs_of
 from ..channels_last.layouts import is_channels_last
-from ..channels_last.layouts import weight_layout as outputs_last
 from ..family import Family, KernelTask, Scheduled
+from .convolution_weights import OutputsLast
 from .product_axes import convolution_axes
 from .product_tiles import (
     LANES,
@@ -135,7 +135,7 @@ def _are_of_matrices(sums: Tensor) -> bool:
     return len(loads) == 2 and ends(loads[0], row, k) and ends(loads[1], k, column)
 
 
-class SharedConvolutions(SharedTiles):
+class SharedConvolutions(OutputsLast, SharedTiles):
     """Convolutions with channels last, as products of the pixels of windows and the weights."""
 
     name = "convolutions in shared memory"
@@ -182,12 +182,6 @@ class SharedConvolutions(SharedTiles):
             s[each].compute_inline()
         thread = schedule_matrices(s, sums, task.root, axes, knobs)
         return Scheduled(task.root, thread, {sums.op, task.root.op, *padded})
-
-    def weight_layout(self, task: KernelTask, knobs: ProductTile) -> str | None:
-        """Return the layout of weights with output channels last."""
-        del knobs
-        assert task.sums is not None
-        return outputs_last(len(task.sums.op.input_tensors[1].shape))
 
 
 def _reads_channels_last(task: KernelTask) -> bool:
